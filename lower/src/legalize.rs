@@ -5,19 +5,17 @@
 use std::collections::BTreeSet;
 use std::mem::offset_of;
 
-use frontend::state::WaveState;
-
-use crate::abi::{Context, Lanes as LaneSlot, Site};
+use crate::abi::Context;
 use crate::analysis::liveness::{self, Live, Lives};
 use crate::analysis::schedule::{self, Schedule, Segment};
 use crate::analysis::uniformity::{self, Affine, Table};
-use crate::host;
-use crate::ir::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Val, verify};
 use crate::maps::{HashMap, HashSet};
 use crate::options::{Forms, Options};
 use crate::passes::{self, Analysed, sink};
-use crate::vir::{self, Builder, Memory, StackSlot, Symbol, Value, Variable, types};
+use crate::vir::{self, Builder, Memory, StackSlot, Value, Variable, types};
+use code::{Code, frame_offset, home_offset, offset32};
+use region::Region;
 
 mod access;
 mod affine;
@@ -26,6 +24,7 @@ mod baseline;
 mod block_facts;
 mod body;
 mod boundary;
+mod code;
 mod compound;
 mod contiguous;
 mod control;
@@ -39,6 +38,7 @@ mod offsets;
 mod parallel;
 mod prefetch;
 pub mod profile;
+mod region;
 mod roots;
 mod scalar;
 mod scratch;
@@ -88,14 +88,14 @@ pub fn emit(
     let Analysed { func: f, lives } = &region;
     // No pass follows.
     verify::func(f)?;
-    let mut e = Emitter::new(f, *options, base, Builder::new(func, ssa));
-    e.notes = profile::Notes::wanted(options);
     let (live_in, live) = (&lives.start, &lives.end);
-    e.live_in = live_in;
-    e.prologue(live_in);
     let tables = options.has(Forms::OFFSET_TABLES);
     let facts = uniformity::analyse(f, options.start, tables, options.has_parallel());
-    e.row = facts.row() as i64;
+    let facts_of_region = (live_in.as_slice(), facts.row());
+    let b = Builder::new(func, ssa);
+    let mut e = Emitter::new(f, *options, base, facts_of_region, b);
+    e.notes = profile::Notes::wanted(options);
+    e.prologue(live_in);
     let mut loops = e.interchange(live_in, &facts);
     let taken = loops
         .values()
@@ -110,7 +110,7 @@ pub fn emit(
     for (i, block) in f.blocks.iter().enumerate() {
         e.prefetches = prefetches && !sink::goes_round_at_once(f, i);
         e.learn(i, block, &facts);
-        let plan = schedule::plan(block, &live[i], &e.leaves, e.o.host);
+        let plan = schedule::plan(block, &live[i], &e.leaves, options.host);
         e.current = i;
         e.begin_share(i);
         e.block(i, block, &plan, &live[i]);
@@ -124,12 +124,16 @@ pub fn emit(
         if let Some(region) = regions.remove(&i) {
             e.parallel(&region, &facts, live_in);
         }
-        e.free_variables();
+        e.code.free_variables();
     }
     e.epilogue();
-    let (slots, writes_from, notes) = (e.slots, e.writes_from, e.notes.take());
-    let (relays, straight, wave) = (e.wave_switch.is_some(), e.straight, e.wave);
-    e.b.finish();
+    let (slots, writes_from, notes) = (e.code.slots(), e.writes_from, e.notes.take());
+    let (relays, straight, wave) = (
+        e.wave_switch.is_some(),
+        e.code.region.is_straight(),
+        e.code.region.wave(),
+    );
+    e.code.b.finish();
     if cfg!(debug_assertions)
         && let Err(broken) = vir::verify::verify(func)
     {
@@ -148,15 +152,7 @@ pub fn emit(
 
 /// Emission of one region.
 struct Emitter<'f> {
-    f: &'f Func,
-    /// See [`Emitted::straight`].
-    straight: bool,
-    o: Options,
-    b: Builder<'f>,
-    base: u64,
-    ctx: Value,
-    wave: Value,
-    frame: Value,
+    code: Code<'f>,
     /// The variables of slots that the region reads or writes. Slots without one stay in the wave
     /// (see [`Emitter::residents`]).
     vars: HashMap<Slot, Variable>,
@@ -164,19 +160,13 @@ struct Emitter<'f> {
     slots_of_region: Vec<(Slot, Variable)>,
     /// The last block, in order of emission, with an edge to each block.
     led_by: Vec<Option<usize>>,
-    /// The live-ins of each block.
-    live_in: &'f [Live],
     /// The values of the current block's live-in slots.
     held: HashMap<Slot, Value>,
-    /// Variables in use by the current block, and free ones.
-    variables: variables::Variables,
     /// Slots that may have been written since the wave entered the region, at the beginning and at
     /// the end of each block; not computed in the baseline tier.
     slots_since: Lives,
     /// Slots that any block writes.
     slots_written: Live,
-    /// Emitted values that can be reused.
-    numbering: value_numbering::ValueNumbering,
     blocks: Vec<vir::Block>,
     /// The entry number of each block at which a wave may re-enter the region.
     entry_numbers: HashMap<usize, u32>,
@@ -185,8 +175,6 @@ struct Emitter<'f> {
     back: Option<baseline::Back>,
     /// The shared exit of the baseline tier for faults.
     faulted: Option<vir::Block>,
-    /// Integer constants of the baseline tier, for reuse.
-    numbers: HashMap<(vir::Type, i64), Value>,
     /// Each exit stores the written slots itself. A shared exit would make the values of all blocks
     /// live up to it.
     separate_exits: bool,
@@ -198,7 +186,6 @@ struct Emitter<'f> {
     /// The arguments of the last call with effects, and the host block after it, while they are
     /// still in `arg_slot`.
     args_there: Option<(vir::Block, Vec<Value>)>,
-    slots: u32,
     /// See [`Emitted::writes_from`].
     writes_from: u32,
     notes: Option<profile::Notes>,
@@ -213,8 +200,6 @@ struct Emitter<'f> {
     level: HashSet<Val>,
     /// Affine values, for compares.
     lines: HashMap<Val, Affine>,
-    /// Lanes in a row, for values that are affine within rows only.
-    row: i64,
     /// The block of the general loop, for each loop header that also has an interchanged or
     /// lane-serial form.
     heads: HashMap<usize, vir::Block>,
@@ -232,10 +217,6 @@ struct Emitter<'f> {
     singles: affine::Singles,
     /// Loads that are fused into the current segment loop.
     fusion: fuse::Fusion,
-    /// The accesses being emitted are a segment's slow path: some lanes are inactive, an address is
-    /// out of bounds or addresses are not affine. The fast path has the inline code, so the
-    /// baseline tier keeps this one short.
-    out_of_line: bool,
     /// The region has prefetches.
     has_prefetches: bool,
     /// The block being emitted has prefetches.
@@ -249,29 +230,20 @@ struct Emitter<'f> {
 /// Maximum number of results of a call.
 const MAX_RESULTS: usize = 16;
 
-fn offset32(n: usize) -> i32 {
-    i32::try_from(n).expect("structures are small")
-}
-
 impl<'f> Emitter<'f> {
-    fn new(f: &'f Func, o: Options, base: u64, mut b: Builder<'f>) -> Emitter<'f> {
+    fn new(
+        f: &'f Func,
+        o: Options,
+        base: u64,
+        (live_in, row): (&'f [Live], usize),
+        mut b: Builder<'f>,
+    ) -> Emitter<'f> {
         let arg_slot = b.func.stack_slot(8 * 2 * crate::ir::Args::MAX as u32);
         let out_slot = b.func.stack_slot(8 * MAX_RESULTS as u32);
         let entry = b.create_block();
         let ctx = b.append_block_param(entry, types::I64);
         b.switch_to_block(entry);
-        let wave = b.load(
-            types::I64,
-            Memory::Trusted,
-            ctx,
-            offset32(offset_of!(Context, wave)),
-        );
-        let frame = b.load(
-            types::I64,
-            Memory::Trusted,
-            ctx,
-            offset32(offset_of!(Context, frame)),
-        );
+        let region = Region::new(f, o, base, live_in, row, (&mut b, ctx));
         let blocks = f.blocks.iter().map(|_| b.create_block()).collect();
         let exit = b.create_block();
         b.append_block_param(exit, types::I64);
@@ -281,36 +253,24 @@ impl<'f> Emitter<'f> {
             false => liveness::written(f),
         };
         Emitter {
-            f,
-            straight: wave_switch::is_straight(f),
-            o,
-            b,
-            base,
-            ctx,
-            wave,
-            frame,
+            code: Code::new(b, region),
             vars: HashMap::default(),
             slots_of_region: Vec::new(),
             led_by: Vec::new(),
-            live_in: &[],
             held: HashMap::default(),
-            variables: variables::Variables::default(),
             slots_written: liveness::written_anywhere(f),
-            numbering: value_numbering::ValueNumbering::default(),
             slots_since,
             blocks,
             entry_numbers: HashMap::default(),
             exit,
             back: None,
             faulted: None,
-            numbers: HashMap::default(),
             separate_exits: false,
             wave_switch: None,
             arg_slot,
             loaded_slot: None,
             out_slot,
             args_there: None,
-            slots: 0,
             writes_from: 256,
             notes: None,
             affine: HashMap::default(),
@@ -318,7 +278,6 @@ impl<'f> Emitter<'f> {
             tables: HashMap::default(),
             level: HashSet::default(),
             lines: HashMap::default(),
-            row: 64,
             heads: HashMap::default(),
             inside: BTreeSet::new(),
             current: 0,
@@ -328,7 +287,6 @@ impl<'f> Emitter<'f> {
             guards: HashMap::default(),
             singles: affine::Singles::default(),
             fusion: fuse::Fusion::default(),
-            out_of_line: false,
             has_prefetches: false,
             prefetches: false,
             expected: 0,
@@ -336,53 +294,19 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Lanes in a host vector.
-    fn per(&self) -> usize {
-        let longest = self.o.host.has_masks() && self.o.has(Forms::ZMM);
-        // 16 lanes only if a row has as many: a vector must not span rows.
-        match longest && self.row >= 2 * host::LANES as i64 {
-            true => 2 * host::LANES,
-            false => self.o.host.lanes(),
-        }
-    }
-
-    /// A guest address.
-    fn address(&mut self, pc: u64) -> Value {
-        let distance = pc.wrapping_sub(self.base);
-        self.b.symbol_value(Symbol::Guest, distance as i64)
-    }
-
-    /// Branches to `other` unless `good` (I8); continues in a new block.
-    fn require(&mut self, other: vir::Block, good: Value) {
-        let on = self.b.create_block();
-        self.b.brif(good, on, &[], other, &[]);
-        self.enter(on);
-    }
-
-    /// Branches to `other` unless `first` or `second` holds. `second` is tested out of line, where
-    /// `first` is false.
-    fn require_either(&mut self, other: vir::Block, first: Value, second: Value) {
-        let [look, on] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(look);
-        self.b.brif(first, on, &[], look, &[]);
-        self.enter(look);
-        self.b.brif(second, on, &[], other, &[]);
-        self.enter(on);
-    }
-
     fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
         let head = *self.heads.get(&index).unwrap_or(&self.blocks[index]);
-        self.b.switch_to_block(head);
+        self.code.b.switch_to_block(head);
         if self.is_led_to(index) {
-            self.seal(head);
+            self.code.seal(head);
         }
         self.hold_slots();
         self.scalars.clear();
         self.bits.clear();
         self.singles.clear();
-        self.slots = self.slots.max(plan.slots);
-        if self.o.count {
-            self.count(block);
+        self.code.reserve_slots(plan.slots);
+        if self.code.region.options().count {
+            self.code.count(block);
         }
         self.profile_block(block);
         // Number of calls at the beginning of the gap that are fused into the preceding segment.
@@ -398,13 +322,13 @@ impl<'f> Emitter<'f> {
             made = self.fusable_stores(block, plan, gap, loads, behind);
             self.segment(block, plan, segment, loads, &behind[..made]);
         }
-        if self.o.count {
+        if self.code.region.options().count {
             self.count_lanes(block, plan);
         }
         self.profile_lanes(block, plan);
         let writes = block.writes_s.iter().copied();
         let writes: Vec<(Slot, Val)> = writes.filter(|(slot, _)| live.has_slot(*slot)).collect();
-        let value = if self.o.baseline {
+        let value = if self.code.region.options().baseline {
             let value = block.term.value().map(|v| self.scalar(block, plan, v));
             self.write_resident(block, &writes, |e, v| e.scalar(block, plan, v));
             value
@@ -414,7 +338,7 @@ impl<'f> Emitter<'f> {
                 .map(|(slot, v)| (slot, self.scalar(block, plan, v)))
                 .collect();
             let value = block.term.value().map(|v| self.scalar(block, plan, v));
-            if self.b.current_block() != Some(head) {
+            if self.code.b.current_block() != Some(head) {
                 self.tell_held();
             }
             self.write_slots(&writes);
@@ -448,18 +372,6 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Branches to a cold block if a status is not `Continue` and continues there; returns the
-    /// other block.
-    fn unless(&mut self, status: Value) -> vir::Block {
-        let bad = self.b.create_block();
-        let good = self.b.create_block();
-        self.b.set_cold_block(bad);
-        self.b.brif(status, bad, &[], good, &[]);
-        self.seal(good);
-        self.enter(bad);
-        good
-    }
-
     /// EXEC (I64) at an effect; `None` where EXEC's variable already has that value.
     fn new_exec(&mut self, block: &Block, plan: &Schedule, v: Val) -> Option<Value> {
         let exec = block.exec_at(v)?;
@@ -468,49 +380,14 @@ impl<'f> Emitter<'f> {
 
     /// Exits with an effect's status if it is not `Continue`.
     fn check(&mut self, status: Value, pc: u64, new_exec: Option<Value>) {
-        if self.o.baseline {
+        if self.code.region.options().baseline {
             self.check_quickly(status, new_exec);
             return;
         }
-        let good = self.unless(status);
-        let pc = self.address(pc);
+        let good = self.code.unless(status);
+        let pc = self.code.address(pc);
         self.fail(pc, status, new_exec);
-        self.b.switch_to_block(good);
-    }
-
-    /// Calls a function with effects and returns its status; `args` and `out` are addresses.
-    fn call_effect(
-        &mut self,
-        f: EffectFn,
-        site: crate::ir::SiteId,
-        args: Value,
-        out: Value,
-    ) -> Value {
-        let index = LaneFn::ALL.len() + f as usize;
-        let callee = self.function(index);
-        let distance = site.0 as usize * size_of::<Site>();
-        let site = self.b.symbol_value(Symbol::Sites, distance as i64);
-        self.b.call_effect(callee, [self.ctx, site, args, out])
-    }
-
-    /// Address of the runtime's function number `index`.
-    fn function(&mut self, index: usize) -> Value {
-        let offset = offset32(offset_of!(Context, functions));
-        let table = self.b.load(types::I64, Memory::Trusted, self.ctx, offset);
-        self.b
-            .load(types::I64, Memory::Trusted, table, offset32(index * 8))
-    }
-
-    /// Adds the block's instructions to the counters.
-    fn count(&mut self, block: &Block) {
-        let add = |e: &mut Self, offset: usize, n: Value| {
-            let offset = offset32(offset);
-            let old = e.b.load(types::I64, Memory::Trusted, e.ctx, offset);
-            let new = e.b.iadd(old, n);
-            e.b.store(Memory::Trusted, new, e.ctx, offset);
-        };
-        let n = self.b.iconst(types::I64, i64::from(block.guest_insts));
-        add(self, offset_of!(Context, instructions), n);
+        self.code.b.switch_to_block(good);
     }
 
     /// Adds the block's lane-instructions to the counters, once its EXEC values are known: a vector
@@ -518,37 +395,32 @@ impl<'f> Emitter<'f> {
     fn count_lanes(&mut self, block: &Block, plan: &Schedule) {
         let vector: u32 = block.counts.iter().map(|&(_, n)| n).sum();
         let scalar = i64::from(block.guest_insts.saturating_sub(vector));
-        let mut total = Some(self.b.iconst(types::I64, scalar));
+        let mut total = Some(self.code.b.iconst(types::I64, scalar));
         for &(exec, n) in &block.counts {
             let exec = self.scalar(block, plan, exec);
-            let lanes = self.b.popcnt(exec);
-            let all = self.b.imul_imm(lanes, i64::from(n));
+            let lanes = self.code.b.popcnt(exec);
+            let all = self.code.b.imul_imm(lanes, i64::from(n));
             total = Some(match total {
                 None => all,
-                Some(sum) => self.b.iadd(sum, all),
+                Some(sum) => self.code.b.iadd(sum, all),
             });
         }
         if let Some(total) = total {
             let offset = offset32(offset_of!(Context, lane_instructions));
-            let old = self.b.load(types::I64, Memory::Trusted, self.ctx, offset);
-            let new = self.b.iadd(old, total);
-            self.b.store(Memory::Trusted, new, self.ctx, offset);
+            let old = self
+                .code
+                .b
+                .load(types::I64, Memory::Trusted, self.code.region.ctx(), offset);
+            let new = self.code.b.iadd(old, total);
+            self.code
+                .b
+                .store(Memory::Trusted, new, self.code.region.ctx(), offset);
         }
-    }
-
-    /// Offset in the wave of a VGPR's home.
-    fn home_offset(n: u8) -> i32 {
-        offset32(offset_of!(WaveState, vgpr) + usize::from(n) * size_of::<LaneSlot>())
     }
 
     /// The same, for a store to it: updates `writes_from`.
     fn home_to_write(&mut self, n: u8) -> i32 {
         self.writes_from = self.writes_from.min(n.into());
-        Self::home_offset(n)
-    }
-
-    /// Offset of a frame slot.
-    fn frame_offset(slot: u32) -> i32 {
-        offset32(slot as usize * size_of::<LaneSlot>())
+        home_offset(n)
     }
 }

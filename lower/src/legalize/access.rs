@@ -8,7 +8,7 @@
 
 use frontend::op::Data;
 
-use super::Emitter;
+use super::Code;
 use super::scalar::joined;
 use crate::host;
 use crate::vir::{Memory, Part, Type, Value, types};
@@ -113,7 +113,7 @@ pub(super) fn bytes_of_dwords(dwords: [u8; 4]) -> [u8; 16] {
     std::array::from_fn(|n| 4 * dwords[n / 4] + n as u8 % 4)
 }
 
-impl Emitter<'_> {
+impl Code<'_> {
     // ---- one lane
 
     /// Loads a lane's words; elements of two or four dwords by one access.

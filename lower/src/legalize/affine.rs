@@ -7,8 +7,8 @@ use std::mem::offset_of;
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
-use super::Emitter;
 use super::access;
+use super::{Code, Emitter};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::analysis::uniformity::{Affine, Table, is_small};
@@ -138,120 +138,7 @@ enum Inline<'a> {
     Spread(offset_tables::Spread<'a>),
 }
 
-impl Emitter<'_> {
-    /// Emits a load or store with addresses that are `known`.
-    pub(super) fn known_access(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        v: Val,
-        known: Known<'_>,
-    ) {
-        let node = &block.nodes[v.index()];
-        let access = load_or_store(node.op);
-        let (load, space, data, site) = access.expect("bug: no load and no store");
-        // Values that both paths use are computed before they branch.
-        for leaf in self.leaves.get(&v).cloned().unwrap_or_default() {
-            if block.nodes[leaf.index()].ty.vary == Vary::Wave {
-                self.scalar(block, plan, leaf);
-            }
-        }
-        let exec = self.mask_bits(block, plan, node.args[1]);
-        let new_exec = self.new_exec(block, plan, v);
-        let places = self.places(block, plan, v);
-        let mut bounding = Vec::new();
-        for &bound in bounds(node) {
-            bounding.push(self.wave_word(block, plan, bound));
-        }
-        let masked = matches!(known, Known::Affine(affine) if affine.masked);
-        let inline = !(self.out_of_line && (masked || self.o.baseline));
-        let kind = (space, data);
-        let bits = match known {
-            Known::Affine(_) => None,
-            Known::Table(table) => offset_tables::bits_in_part(table, load, kind),
-        };
-        let bits = bits.as_ref();
-        let [done, slow] = [(); 2].map(|()| self.b.create_block());
-        let mut before = None;
-        if inline
-            && space == Space::Lds
-            && let Known::Affine(affine) = known
-            && affine.whole
-            && affine.stride != 0
-        {
-            let singles = self.singles.clone();
-            let [all, others] = [(); 2].map(|()| self.b.create_block());
-            let full = self.b.icmp_imm(IntCC::Equal, exec, -1);
-            self.b.brif(full, all, &[], others, &[]);
-            self.enter(all);
-            let runs = [self.ends(block, plan, node.args[0], affine, Lane::OF_WAVE)];
-            let runs = self.checked(&runs, affine, kind, exec, others);
-            self.vectors(load, &runs[0], &places, done);
-            self.singles.clone_from(&singles);
-            before = Some(singles);
-            self.enter(others);
-        }
-        let runs = inline.then(|| match known {
-            Known::Affine(affine) => {
-                let run = [Lane::First(exec), Lane::Last(exec)];
-                self.all_ends(block, plan, node.args[0], affine, run)
-            }
-            Known::Table(table) => {
-                vec![self.table_ends(block, plan, node.args[0], (table, bits), (space, exec))]
-            }
-        });
-        if !masked {
-            self.b.set_cold_block(slow);
-        }
-        let some = if inline { self.b.create_block() } else { slow };
-        self.b.brif(exec, some, &[], done, &[]);
-        let inline = runs.map(|runs| {
-            self.enter(some);
-            let access = match known {
-                Known::Affine(affine) => {
-                    let mut runs = self.checked(&runs, affine, kind, exec, slow);
-                    if space != Space::Lds {
-                        let starts: Vec<Value> = runs.iter().map(|run| run.start).collect();
-                        self.expect_contiguous(&starts, affine);
-                    }
-                    runs.iter_mut()
-                        .for_each(|run| run.full_apart = before.is_some());
-                    Inline::Contiguous(affine.whole, runs)
-                }
-                Known::Table(table) => {
-                    Inline::Spread(self.checked_table(&runs[0], (table, bits), kind, exec, slow))
-                }
-            };
-            let fast = self.b.create_block();
-            self.b.jump(fast, &[]);
-            (fast, access)
-        });
-
-        self.enter(slow);
-        if masked {
-            self.unknown_way(block, plan, v, (exec, &places), done);
-        } else {
-            let site = (site, new_exec);
-            let kind = (load, space, data);
-            let lists = (places.as_slice(), bounding.as_slice());
-            self.slow_path(block, plan, v, kind, site, exec, lists, done);
-        }
-
-        if let Some((fast, access)) = inline {
-            self.enter(fast);
-            match access {
-                Inline::Contiguous(whole, runs) => {
-                    self.inline_access(load, whole, &runs, &places, done);
-                }
-                Inline::Spread(access) => self.spread_access(load, &access, &places, done),
-            }
-        }
-        self.enter(done);
-        if let Some(singles) = before {
-            self.singles = singles;
-        }
-    }
-
+impl Code<'_> {
     /// Checks the runs of an access; leaves for `slow` if a check fails.
     fn checked(
         &mut self,
@@ -299,9 +186,9 @@ impl Emitter<'_> {
             (true, true) => self.fast_load(&runs[0], places, done),
             (true, false) => self.fast_store(&runs[0], places, done),
             (false, _) => {
-                let rows = LANES / self.row as usize;
+                let rows = LANES / self.region.row() as usize;
                 for (n, row) in runs.iter().cycle().take(rows).enumerate() {
-                    let bytes = 4 * n as i64 * self.row;
+                    let bytes = 4 * n as i64 * self.region.row();
                     self.row_access(load, row, places, bytes);
                 }
                 self.b.jump(done, &[]);
@@ -319,5 +206,129 @@ impl Emitter<'_> {
         let len = self.context(types::I64, offset_of!(Context, arena_len));
         let base = self.context(types::I64, offset_of!(Context, arena_base));
         (base, len)
+    }
+}
+
+impl Emitter<'_> {
+    /// Emits a load or store with addresses that are `known`.
+    pub(super) fn known_access(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        known: Known<'_>,
+    ) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, site) = access.expect("bug: no load and no store");
+        // Values that both paths use are computed before they branch.
+        for leaf in self.leaves.get(&v).cloned().unwrap_or_default() {
+            if block.nodes[leaf.index()].ty.vary == Vary::Wave {
+                self.scalar(block, plan, leaf);
+            }
+        }
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        let new_exec = self.new_exec(block, plan, v);
+        let places = self.places(block, plan, v);
+        let mut bounding = Vec::new();
+        for &bound in bounds(node) {
+            bounding.push(self.wave_word(block, plan, bound));
+        }
+        let masked = matches!(known, Known::Affine(affine) if affine.masked);
+        let inline =
+            !(self.code.is_out_of_line() && (masked || self.code.region.options().baseline));
+        let kind = (space, data);
+        let bits = match known {
+            Known::Affine(_) => None,
+            Known::Table(table) => offset_tables::bits_in_part(table, load, kind),
+        };
+        let bits = bits.as_ref();
+        let [done, slow] = [(); 2].map(|()| self.code.b.create_block());
+        let mut before = None;
+        if inline
+            && space == Space::Lds
+            && let Known::Affine(affine) = known
+            && affine.whole
+            && affine.stride != 0
+        {
+            let singles = self.singles.clone();
+            let [all, others] = [(); 2].map(|()| self.code.b.create_block());
+            let full = self.code.b.icmp_imm(IntCC::Equal, exec, -1);
+            self.code.b.brif(full, all, &[], others, &[]);
+            self.code.enter(all);
+            let runs = [self.ends(block, plan, node.args[0], affine, Lane::OF_WAVE)];
+            let runs = self.code.checked(&runs, affine, kind, exec, others);
+            self.code.vectors(load, &runs[0], &places, done);
+            self.singles.clone_from(&singles);
+            before = Some(singles);
+            self.code.enter(others);
+        }
+        let runs = inline.then(|| match known {
+            Known::Affine(affine) => {
+                let run = [Lane::First(exec), Lane::Last(exec)];
+                self.all_ends(block, plan, node.args[0], affine, run)
+            }
+            Known::Table(table) => {
+                vec![self.table_ends(block, plan, node.args[0], (table, bits), (space, exec))]
+            }
+        });
+        if !masked {
+            self.code.b.set_cold_block(slow);
+        }
+        let some = if inline {
+            self.code.b.create_block()
+        } else {
+            slow
+        };
+        self.code.b.brif(exec, some, &[], done, &[]);
+        let inline = runs.map(|runs| {
+            self.code.enter(some);
+            let access = match known {
+                Known::Affine(affine) => {
+                    let mut runs = self.code.checked(&runs, affine, kind, exec, slow);
+                    if space != Space::Lds {
+                        let starts: Vec<Value> = runs.iter().map(|run| run.start).collect();
+                        self.expect_contiguous(&starts, affine);
+                    }
+                    runs.iter_mut()
+                        .for_each(|run| run.full_apart = before.is_some());
+                    Inline::Contiguous(affine.whole, runs)
+                }
+                Known::Table(table) => Inline::Spread(self.code.checked_table(
+                    &runs[0],
+                    (table, bits),
+                    kind,
+                    exec,
+                    slow,
+                )),
+            };
+            let fast = self.code.b.create_block();
+            self.code.b.jump(fast, &[]);
+            (fast, access)
+        });
+
+        self.code.enter(slow);
+        if masked {
+            self.unknown_way(block, plan, v, (exec, &places), done);
+        } else {
+            let site = (site, new_exec);
+            let kind = (load, space, data);
+            let lists = (places.as_slice(), bounding.as_slice());
+            self.slow_path(block, plan, v, kind, site, exec, lists, done);
+        }
+
+        if let Some((fast, access)) = inline {
+            self.code.enter(fast);
+            match access {
+                Inline::Contiguous(whole, runs) => {
+                    self.code.inline_access(load, whole, &runs, &places, done);
+                }
+                Inline::Spread(access) => self.code.spread_access(load, &access, &places, done),
+            }
+        }
+        self.code.enter(done);
+        if let Some(singles) = before {
+            self.singles = singles;
+        }
     }
 }

@@ -78,7 +78,8 @@ impl Frame for MaskBits<'_> {
     }
 
     fn operation(&mut self, e: &mut Emitter<'_>, v: Val, args: &[Value]) -> Value {
-        e.scalar_op(self.block.nodes[v.index()].op, Width::W64, args)
+        e.code
+            .scalar_op(self.block.nodes[v.index()].op, Width::W64, args)
     }
 }
 
@@ -95,17 +96,17 @@ impl Emitter<'_> {
             return;
         }
         let known = self.known_affine(work, rest);
-        let general = self.b.create_block();
+        let general = self.code.b.create_block();
         for &good in &known.good {
-            self.require(general, good);
+            self.code.require(general, good);
         }
         if known.rest.nodes.is_empty() && known.rest.stores.is_empty() {
             self.set_masks(work, &known);
-            self.b.jump(after, &[]);
+            self.code.b.jump(after, &[]);
         } else {
             self.rest_of(work, &known, after);
         }
-        self.b.switch_to_block(general);
+        self.code.b.switch_to_block(general);
         self.profile_after();
     }
 
@@ -136,7 +137,12 @@ impl Emitter<'_> {
         } = work;
         let mut compares = 0;
         let suits = |&v: &Val| self.mask_suits(block, plan, segment, v, &mut compares);
-        let none = bits.is_empty() || !self.o.has(Forms::UNMASKED | Forms::AFFINE_COMPARES);
+        let none = bits.is_empty()
+            || !self
+                .code
+                .region
+                .options()
+                .has(Forms::UNMASKED | Forms::AFFINE_COMPARES);
         self.has_exec()
             && !none
             && segment.ballots.iter().all(suits)
@@ -159,7 +165,7 @@ impl Emitter<'_> {
         full.extend(execs.iter().copied().filter(|&exec| exec != entry));
         let full = full.into_iter();
         let mut good: Vec<Value> = full
-            .map(|exec| self.b.icmp_imm(IntCC::Equal, exec, -1))
+            .map(|exec| self.code.b.icmp_imm(IntCC::Equal, exec, -1))
             .collect();
         let mut masks = MaskBits {
             block,
@@ -188,7 +194,7 @@ impl Emitter<'_> {
     /// Assigns the computed masks to the segment's variables.
     fn set_masks(&mut self, work: Work<'_>, known: &AffineMasks) {
         for (&(_, var), &mask) in work.bits.iter().zip(&known.masks) {
-            self.b.def_var(var, mask);
+            self.code.b.def_var(var, mask);
         }
     }
 
@@ -214,9 +220,9 @@ impl Emitter<'_> {
             ends * affine::expression(block, c.line).len()
         });
         let spent: usize = by_rows
-            .map(|nodes| nodes * (LANES / self.row as usize))
+            .map(|nodes| nodes * (LANES / self.code.region.row() as usize))
             .sum();
-        spent == 0 || spent < saved * (LANES / self.per().min(host::LANES))
+        spent == 0 || spent < saved * (LANES / self.code.per().min(host::LANES))
     }
 
     /// Is a mask made of compares with affine values and of masks that are already available?
@@ -258,7 +264,7 @@ impl Emitter<'_> {
         let affine = *self.lines.get(&line)?;
         let steps = affine.stride == 0
             || (1..=MAX_STRIDE).contains(&affine.stride) && affine.stride.count_ones() == 1;
-        let by_rows = self.row >= MIN_ROW
+        let by_rows = self.code.region.row() >= MIN_ROW
             && (0..=MAX_STRIDE).contains(&affine.stride)
             && !matches!(cond, Icmp::Eq | Icmp::Ne);
         let suits = if affine.whole { steps } else { by_rows };
@@ -317,31 +323,31 @@ impl Emitter<'_> {
             } else {
                 (limit, first)
             };
-            let holds = self.b.icmp(code, a, b);
-            let holds = self.b.uextend(types::I64, holds);
-            return self.b.ineg(holds);
+            let holds = self.code.b.icmp(code, a, b);
+            let holds = self.code.b.uextend(types::I64, holds);
+            return self.code.b.ineg(holds);
         }
         let (order, _) = orders(compare.cond);
         let exact = stride * (LANES as i64 - 1);
         if ends.guarded || compare.affine.stepped {
-            let span = self.b.isub(last, first);
-            good.push(self.b.icmp_imm(IntCC::Equal, span, exact));
+            let span = self.code.b.isub(last, first);
+            good.push(self.code.b.icmp_imm(IntCC::Equal, span, exact));
         } else {
-            last = self.b.iadd_imm(first, exact);
+            last = self.code.b.iadd_imm(first, exact);
         }
-        good.push(self.b.icmp(order, first, last));
+        good.push(self.code.b.icmp(order, first, last));
         match (compare.cond, compare.left) {
             (Icmp::Eq, _) => self.lane_at_limit(first, limit, stride),
             (Icmp::Ne, _) => {
                 let equal = self.lane_at_limit(first, limit, stride);
-                self.b.bnot(equal)
+                self.code.b.bnot(equal)
             }
             // line < limit or line <= limit
             (_, true) => self.lanes_below(compare, [first, last, limit]),
             // Their negations: limit <= line or limit < line.
             (_, false) => {
                 let others = self.lanes_below(compare, [first, last, limit]);
-                self.b.bnot(others)
+                self.code.b.bnot(others)
             }
         }
     }
@@ -363,63 +369,63 @@ impl Emitter<'_> {
             let [first, last] = row.addresses;
             good.extend(&row.conditions);
             if row.guarded {
-                lengths.push(self.b.isub(last, first));
+                lengths.push(self.code.b.isub(last, first));
             }
         }
-        let length = affine.stride * (self.row - 1);
-        good.extend(self.are_all(&lengths, Number::known(length)));
+        let length = affine.stride * (self.code.region.row() - 1);
+        good.extend(self.code.are_all(&lengths, Number::known(length)));
         let signed = below == IntCC::SignedLessThan;
         let [least, mut most] = [false, true].map(|most| {
             let firsts = rows.iter().map(|row| row.addresses[0]);
             let end = firsts.reduce(|a, b| match (most, signed) {
-                (false, true) => self.b.smin(a, b),
-                (false, false) => self.b.umin(a, b),
-                (true, true) => self.b.smax(a, b),
-                (true, false) => self.b.umax(a, b),
+                (false, true) => self.code.b.smin(a, b),
+                (false, false) => self.code.b.umin(a, b),
+                (true, true) => self.code.b.smax(a, b),
+                (true, false) => self.code.b.umax(a, b),
             });
             end.expect("bug: a wave without rows")
         });
         if length != 0 {
             // The row with the highest first value has the highest last one; if that is greater, no row wraps.
             let first = most;
-            most = self.b.iadd_imm(first, length);
-            good.push(self.b.icmp(below, first, most));
+            most = self.code.b.iadd_imm(first, length);
+            good.push(self.code.b.icmp(below, first, most));
         }
         let code = int_cc(compare.cond);
         let [low, high] = [least, most].map(|line| match compare.left {
-            true => self.b.icmp(code, line, limit),
-            false => self.b.icmp(code, limit, line),
+            true => self.code.b.icmp(code, line, limit),
+            false => self.code.b.icmp(code, limit, line),
         });
-        good.push(self.b.icmp(IntCC::Equal, low, high));
-        let all = self.b.uextend(types::I64, high);
-        self.b.ineg(all)
+        good.push(self.code.b.icmp(IntCC::Equal, low, high));
+        let all = self.code.b.uextend(types::I64, high);
+        self.code.b.ineg(all)
     }
 
     /// The distance (I64) from lane 0's value to the limit.
     fn away(&mut self, first: Value, limit: Value) -> Value {
-        let away = self.b.isub(limit, first);
-        match self.b.func.ty(away) {
+        let away = self.code.b.isub(limit, first);
+        match self.code.b.func.ty(away) {
             types::I64 => away,
-            _ => self.b.uextend(types::I64, away),
+            _ => self.code.b.uextend(types::I64, away),
         }
     }
 
     /// The bit of the lane whose value equals the limit; 0 if there is none.
     fn lane_at_limit(&mut self, first: Value, limit: Value, stride: i64) -> Value {
         let away = self.away(first, limit);
-        let one = self.b.iconst(types::I64, 1);
+        let one = self.code.b.iconst(types::I64, 1);
         let lane = self.shift_down(away, stride);
-        let bit = self.b.ishl(one, lane);
+        let bit = self.code.b.ishl(one, lane);
         let last = stride * (LANES as i64 - 1);
         let order = IntCC::UnsignedLessThanOrEqual;
-        let mut good = self.b.icmp_imm(order, away, last);
+        let mut good = self.code.b.icmp_imm(order, away, last);
         if stride > 1 {
-            let rest = self.b.band_imm(away, stride - 1);
-            let exact = self.b.icmp_imm(IntCC::Equal, rest, 0);
-            good = self.b.band(good, exact);
+            let rest = self.code.b.band_imm(away, stride - 1);
+            let exact = self.code.b.icmp_imm(IntCC::Equal, rest, 0);
+            good = self.code.b.band(good, exact);
         }
-        let zero = self.b.iconst(types::I64, 0);
-        self.b.select(good, bit, zero)
+        let zero = self.code.b.iconst(types::I64, 0);
+        self.code.b.select(good, bit, zero)
     }
 
     /// The lanes whose values are below the limit, or at most the limit if the compare or its negation includes
@@ -431,43 +437,43 @@ impl Emitter<'_> {
             (Icmp::Ule | Icmp::Sle, true) | (Icmp::Ult | Icmp::Slt, false)
         );
         let (order, below) = orders(compare.cond);
-        let [some, join] = [(); 2].map(|()| self.b.create_block());
-        let lanes = self.b.append_block_param(join, types::I64);
-        let ones = self.b.iconst(types::I64, -1);
+        let [some, join] = [(); 2].map(|()| self.code.b.create_block());
+        let lanes = self.code.b.append_block_param(join, types::I64);
+        let ones = self.code.b.iconst(types::I64, -1);
         let all = if or_at { order } else { below };
-        let all = self.b.icmp(all, last, limit);
-        self.b.set_cold_block(some);
-        self.b.brif(all, join, &[ones], some, &[]);
-        self.enter(some);
+        let all = self.code.b.icmp(all, last, limit);
+        self.code.b.set_cold_block(some);
+        self.code.b.brif(all, join, &[ones], some, &[]);
+        self.code.enter(some);
         let away = self.away(first, limit);
-        let under = self.b.icmp(below, limit, first);
+        let under = self.code.b.icmp(below, limit, first);
         // The number of lanes is the distance in strides, rounded up, or rounded down plus the lane at the limit.
         let farthest = stride * (LANES as i64 - i64::from(or_at));
-        let farthest = self.b.iconst(types::I64, farthest);
-        let away = self.b.umin(away, farthest);
+        let farthest = self.code.b.iconst(types::I64, farthest);
+        let away = self.code.b.umin(away, farthest);
         let count = if or_at {
             let whole = self.shift_down(away, stride);
-            self.b.iadd_imm(whole, 1)
+            self.code.b.iadd_imm(whole, 1)
         } else {
-            let begun = self.b.iadd_imm(away, stride - 1);
+            let begun = self.code.b.iadd_imm(away, stride - 1);
             self.shift_down(begun, stride)
         };
-        let zero = self.b.iconst(types::I64, 0);
-        let count = self.b.select(under, zero, count);
+        let zero = self.code.b.iconst(types::I64, 0);
+        let count = self.code.b.select(under, zero, count);
         // Shift by 64 - count; shift amounts are modulo 64.
-        let gone = self.b.ineg(count);
-        let mask = self.b.ushr(ones, gone);
-        let any = self.b.icmp_imm(IntCC::NotEqual, count, 0);
-        let mask = self.b.select(any, mask, zero);
-        self.b.jump(join, &[mask]);
-        self.enter(join);
+        let gone = self.code.b.ineg(count);
+        let mask = self.code.b.ushr(ones, gone);
+        let any = self.code.b.icmp_imm(IntCC::NotEqual, count, 0);
+        let mask = self.code.b.select(any, mask, zero);
+        self.code.b.jump(join, &[mask]);
+        self.code.enter(join);
         lanes
     }
 
     fn shift_down(&mut self, v: Value, stride: i64) -> Value {
         match stride.trailing_zeros() {
             0 => v,
-            n => self.b.ushr_imm(v, i64::from(n)),
+            n => self.code.b.ushr_imm(v, i64::from(n)),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::abi::ExitCode;
 use crate::analysis::schedule::Segment;
 use crate::ir::{Block, Op, Slot, Val, Vary};
 use crate::options::{Forms, Options};
-use crate::vir::{self, IntCC, Type, Value, types};
+use crate::vir::{self, IntCC, Value, types};
 
 /// Maximum number of a region's loops that run inside the lane groups or lane-serially. Each has a
 /// second form, and kernels seldom have more loops; where they have, the second forms would
@@ -40,32 +40,11 @@ pub(super) struct Back {
 }
 
 impl Emitter<'_> {
-    /// An integer constant. The baseline tier reuses an earlier one: a lookup is cheaper than
-    /// emission, and selection rematerializes it at each use.
-    pub(super) fn integer(&mut self, ty: Type, n: i64) -> Value {
-        if !self.o.baseline {
-            return self.b.iconst(ty, n);
-        }
-        *self
-            .numbers
-            .entry((ty, n))
-            .or_insert_with(|| self.b.iconst_at_entry(ty, n))
-    }
-
-    /// An address plus an offset.
-    pub(super) fn offset_by(&mut self, base: Value, bytes: i32) -> Value {
-        if self.o.baseline && bytes == 0 {
-            return base;
-        }
-        let bytes = self.integer(types::I64, bytes.into());
-        self.b.iadd(base, bytes)
-    }
-
     /// A pair of scalar registers that stay in the wave, as one value; `None` if the node is not
     /// such a pair.
     pub(super) fn resident_pair(&mut self, block: &Block, v: Val) -> Option<Value> {
         let node = &block.nodes[v.index()];
-        if !self.o.baseline || node.op != Op::Pair {
+        if !self.code.region.options().baseline || node.op != Op::Pair {
             return None;
         }
         // In a loop's second form a register may have a value other than the wave's.
@@ -75,7 +54,7 @@ impl Emitter<'_> {
         };
         let [low, high] = [0, 1].map(|i| register(node.args[i]));
         let low = low.filter(|low| high == Some(low + 1))?;
-        Some(self.load_pair(low))
+        Some(self.code.load_pair(low))
     }
 
     /// Finds the accesses of a block that pass two registers and a constant offset to the runtime.
@@ -141,14 +120,14 @@ impl Emitter<'_> {
 
     /// Begins the dispatch to the entries in the baseline tier, by the number in `entry` (I32).
     pub(super) fn begin_entries(&mut self, entry: Value, targets: &[usize]) {
-        let [to_entry, back] = [(); 2].map(|()| self.b.create_block());
-        let number = self.b.append_block_param(to_entry, types::I32);
-        self.b.append_block_param(back, types::I64);
-        self.b.append_block_param(back, types::I32);
-        self.b.jump(to_entry, &[entry]);
-        self.b.switch_to_block(to_entry);
+        let [to_entry, back] = [(); 2].map(|()| self.code.b.create_block());
+        let number = self.code.b.append_block_param(to_entry, types::I32);
+        self.code.b.append_block_param(back, types::I64);
+        self.code.b.append_block_param(back, types::I32);
+        self.code.b.jump(to_entry, &[entry]);
+        self.code.b.switch_to_block(to_entry);
         let targets: Vec<vir::Block> = targets.iter().map(|&to| self.blocks[to]).collect();
-        self.dispatch_entry(number, 0, &targets);
+        self.code.dispatch_entry(number, 0, &targets);
         self.back = Some(Back { to_entry, back });
     }
 
@@ -160,8 +139,8 @@ impl Emitter<'_> {
         if self.jump_target(block) != self.blocks[block] {
             return None;
         }
-        let pc = self.address(pc);
-        let number = self.integer(types::I32, number.into());
+        let pc = self.code.address(pc);
+        let number = self.code.integer(types::I32, number.into());
         Some((back, [pc, number]))
     }
 
@@ -170,24 +149,24 @@ impl Emitter<'_> {
     pub(super) fn check_quickly(&mut self, status: Value, new_exec: Option<Value>) {
         let faulted = match self.faulted {
             Some(faulted) => faulted,
-            None => self.b.create_block(),
+            None => self.code.b.create_block(),
         };
         self.faulted = Some(faulted);
-        let good = self.b.create_block();
+        let good = self.code.b.create_block();
         match new_exec {
             None => {
-                self.b.brif(status, faulted, &[], good, &[]);
+                self.code.b.brif(status, faulted, &[], good, &[]);
             }
             Some(exec) => {
-                let bad = self.b.create_block();
-                self.b.set_cold_block(bad);
-                self.b.brif(status, bad, &[], good, &[]);
-                self.enter(bad);
+                let bad = self.code.b.create_block();
+                self.code.b.set_cold_block(bad);
+                self.code.b.brif(status, bad, &[], good, &[]);
+                self.code.enter(bad);
                 self.write_slot(Slot::Exec, exec);
-                self.b.jump(faulted, &[]);
+                self.code.b.jump(faulted, &[]);
             }
         }
-        self.enter(good);
+        self.code.enter(good);
     }
 
     /// The shared exit for faults.
@@ -195,10 +174,12 @@ impl Emitter<'_> {
         let Some(faulted) = self.faulted else {
             return;
         };
-        self.b.switch_to_block(faulted);
-        self.b.set_cold_block(faulted);
-        let code = self.integer(types::I64, i64::from(ExitCode::Fault as u32));
-        self.b.return_(code);
+        self.code.b.switch_to_block(faulted);
+        self.code.b.set_cold_block(faulted);
+        let code = self
+            .code
+            .integer(types::I64, i64::from(ExitCode::Fault as u32));
+        self.code.b.return_(code);
     }
 
     /// The shared block of back edges.
@@ -206,41 +187,34 @@ impl Emitter<'_> {
         let Some(Back { to_entry, back }) = self.back else {
             return;
         };
-        self.b.switch_to_block(back);
-        let &[pc, number] = self.b.block_params(back) else {
+        self.code.b.switch_to_block(back);
+        let &[pc, number] = self.code.b.block_params(back) else {
             unreachable!("it has two");
         };
-        let left = self.take_fuel();
-        let out_of_fuel = self.b.create_block();
-        self.b.set_cold_block(out_of_fuel);
-        let zero = self.integer(types::I32, 0);
-        let some = self.b.icmp(IntCC::SignedGreaterThan, left, zero);
+        let left = self.code.take_fuel();
+        let out_of_fuel = self.code.b.create_block();
+        self.code.b.set_cold_block(out_of_fuel);
+        let zero = self.code.integer(types::I32, 0);
+        let some = self.code.b.icmp(IntCC::SignedGreaterThan, left, zero);
         let to = [number];
-        self.b.brif(some, to_entry, &to, out_of_fuel, &[]);
-        self.b.switch_to_block(out_of_fuel);
-        self.set_resume(number);
-        let code = self.integer(types::I64, i64::from(ExitCode::Yield as u32));
-        self.return_at(pc, code);
-    }
-
-    /// Continues in a block whose incoming edges all exist. Sealing it early lets the builder find
-    /// variables where they were written; otherwise it would create a parameter for each and remove
-    /// them at the end. In the optimizing tier the order of parameters, and so the choice of
-    /// registers, is left unchanged.
-    pub(super) fn enter(&mut self, block: vir::Block) {
-        self.b.switch_to_block(block);
-        self.seal(block);
+        self.code.b.brif(some, to_entry, &to, out_of_fuel, &[]);
+        self.code.b.switch_to_block(out_of_fuel);
+        self.code.set_resume(number);
+        let code = self
+            .code
+            .integer(types::I64, i64::from(ExitCode::Yield as u32));
+        self.code.return_at(pc, code);
     }
 
     /// Finds the predecessors of blocks. The second form of a loop is at its first block.
     pub(super) fn find_predecessors(&mut self) {
-        let count = self.f.blocks.len();
+        let count = self.code.region.func().blocks.len();
         let mut stands: Vec<usize> = (0..count).collect();
         for &(head, block) in &self.inside {
             stands[block] = stands[block].max(head);
         }
         self.led_by = vec![None; count];
-        for (from, block) in self.f.blocks.iter().enumerate() {
+        for (from, block) in self.code.region.func().blocks.iter().enumerate() {
             for to in block.term.targets().filter_map(|t| t.block()) {
                 self.led_by[to] = self.led_by[to].max(Some(stands[from]));
             }
@@ -250,13 +224,6 @@ impl Emitter<'_> {
     /// Do all incoming edges of a block exist when it begins?
     pub(super) fn is_led_to(&self, index: usize) -> bool {
         self.led_by[index] < Some(index) && !self.heads.contains_key(&index)
-    }
-
-    /// Declares that all edges to a block exist.
-    pub(super) fn seal(&mut self, block: vir::Block) {
-        if self.o.baseline {
-            self.b.seal_block(block);
-        }
     }
 }
 

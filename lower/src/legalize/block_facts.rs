@@ -39,7 +39,7 @@ impl Emitter<'_> {
             .iter()
             .filter_map(|&v| Some((v, in_space(block, v, facts.address(i, v)?))))
             .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
-            .filter(|(_, affine)| !(affine.masked && self.o.baseline))
+            .filter(|(_, affine)| !(affine.masked && self.code.region.options().baseline))
             .collect();
         let level = |v: &&Val| {
             let same = |a: Affine| a.stride == 0 && a.whole && !a.guarded && !a.stepped;
@@ -62,14 +62,14 @@ impl Emitter<'_> {
             Some((v, affine::leaves(block, node.args[0])?))
         });
         self.leaves = leaves.collect();
-        if self.o.baseline {
+        if self.code.region.options().baseline {
             self.find_moved(block);
         }
     }
 
     /// The accesses of block `index` whose addresses are a base plus an offset table.
     fn tables_of(&self, index: usize, block: &Block, facts: &Facts) -> HashMap<Val, Table> {
-        if !self.o.has(Forms::OFFSET_TABLES) {
+        if !self.code.region.options().has(Forms::OFFSET_TABLES) {
             return HashMap::default();
         }
         let others = block

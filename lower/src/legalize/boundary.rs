@@ -7,7 +7,7 @@ use std::mem::offset_of;
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
-use super::{Emitter, offset32, wave_switch};
+use super::{Code, Emitter, offset32, wave_switch};
 use crate::abi::{Context, ExitCode};
 use crate::analysis::liveness::Live;
 use crate::ir::{Func, Op, Slot, Target, Term};
@@ -15,66 +15,7 @@ use crate::passes::sink;
 use crate::vir::patterns::halves_of;
 use crate::vir::{self, IntCC, Memory, Value, types};
 
-impl Emitter<'_> {
-    /// Loads the scalar slots that are live at the targets; `live_in` are those live at the start
-    /// of each block.
-    pub(super) fn prologue(&mut self, live_in: &[Live]) {
-        let mut touched = BTreeSet::new();
-        for block in &self.f.blocks {
-            for node in &block.nodes {
-                if let Op::ReadS(slot) = node.op {
-                    touched.insert(slot);
-                }
-            }
-            touched.extend(block.written_slots());
-        }
-        let entries = entries(self.f);
-        let relays = !self.o.baseline && wave_switch::suits(self.f);
-        self.separate_exits = relays && self.straight;
-        if relays {
-            let resident = self.residents(&entries, live_in);
-            touched.retain(|slot| !resident.contains(slot));
-        }
-        if self.o.baseline {
-            touched.retain(|&slot| !is_in_wave(slot));
-        }
-        for slot in touched {
-            let ty = slot_type(slot);
-            let var = self.b.declare_var(ty);
-            self.vars.insert(slot, var);
-            self.slots_of_region.push((slot, var));
-        }
-        let first = self.blocks[0];
-        if entries.is_empty() {
-            self.load_slots(&live_in[0]);
-            self.b.jump(first, &[]);
-            return;
-        }
-        let mut entry = self.context(types::I32, offset_of!(Context, entry));
-        if relays {
-            entry = self.begin_wave_switch(entry, &entries);
-        }
-        let targets = std::iter::once(0).chain(entries.iter().copied());
-        for (n, block) in targets.clone().enumerate().skip(1) {
-            self.entry_numbers.insert(block, n as u32);
-        }
-        if self.o.baseline {
-            let targets: Vec<usize> = targets.collect();
-            self.begin_entries(entry, &targets);
-            return;
-        }
-        // A block that is a target twice would get the arguments of its loop's values twice, so
-        // each edge has a block of its own.
-        let edges: Vec<vir::Block> = targets.clone().map(|_| self.b.create_block()).collect();
-        self.dispatch_entry(entry, 0, &edges);
-        for (edge, to) in edges.into_iter().zip(targets) {
-            self.b.switch_to_block(edge);
-            self.load_slots(&live_in[to]);
-            let to = self.blocks[to];
-            self.b.jump(to, &[]);
-        }
-    }
-
+impl Code<'_> {
     /// Jumps to one of the entry blocks by the number `entry`, of which `first` is the first one's,
     /// by binary search.
     pub(super) fn dispatch_entry(&mut self, entry: Value, first: usize, edges: &[vir::Block]) {
@@ -100,19 +41,108 @@ impl Emitter<'_> {
         }
     }
 
+    /// Records the number (I32) of the entry by which the wave re-enters.
+    pub(super) fn set_resume(&mut self, number: Value) {
+        self.set_context(number, offset_of!(Context, resume));
+    }
+
+    /// Two scalar registers in the wave.
+    pub(super) fn load_pair(&mut self, low: u8) -> Value {
+        let (offset, _) = slot_home(Slot::Sgpr(low));
+        self.b
+            .load(types::I64, Memory::Trusted, self.region.wave(), offset)
+    }
+
+    /// Reads a slot from the wave.
+    fn load_slot(&mut self, slot: Slot) -> Value {
+        let (offset, ty) = slot_home(slot);
+        let v = self.b.load(ty, Memory::Trusted, self.region.wave(), offset);
+        match slot {
+            Slot::Scc => self.b.ireduce(types::I8, v),
+            _ => v,
+        }
+    }
+
+    pub(super) fn return_at(&mut self, pc: Value, code: Value) {
+        let pc_offset = offset32(offset_of!(WaveState, pc));
+        self.b
+            .store(Memory::Trusted, pc, self.region.wave(), pc_offset);
+        self.b.return_(code);
+    }
+}
+
+impl Emitter<'_> {
+    /// Loads the scalar slots that are live at the targets; `live_in` are those live at the start
+    /// of each block.
+    pub(super) fn prologue(&mut self, live_in: &[Live]) {
+        let mut touched = BTreeSet::new();
+        for block in &self.code.region.func().blocks {
+            for node in &block.nodes {
+                if let Op::ReadS(slot) = node.op {
+                    touched.insert(slot);
+                }
+            }
+            touched.extend(block.written_slots());
+        }
+        let entries = entries(self.code.region.func());
+        let relays =
+            !self.code.region.options().baseline && wave_switch::suits(self.code.region.func());
+        self.separate_exits = relays && self.code.region.is_straight();
+        if relays {
+            let resident = self.residents(&entries, live_in);
+            touched.retain(|slot| !resident.contains(slot));
+        }
+        if self.code.region.options().baseline {
+            touched.retain(|&slot| !is_in_wave(slot));
+        }
+        for slot in touched {
+            let ty = slot_type(slot);
+            let var = self.code.b.declare_var(ty);
+            self.vars.insert(slot, var);
+            self.slots_of_region.push((slot, var));
+        }
+        let first = self.blocks[0];
+        if entries.is_empty() {
+            self.load_slots(&live_in[0]);
+            self.code.b.jump(first, &[]);
+            return;
+        }
+        let mut entry = self.code.context(types::I32, offset_of!(Context, entry));
+        if relays {
+            entry = self.begin_wave_switch(entry, &entries);
+        }
+        let targets = std::iter::once(0).chain(entries.iter().copied());
+        for (n, block) in targets.clone().enumerate().skip(1) {
+            self.entry_numbers.insert(block, n as u32);
+        }
+        if self.code.region.options().baseline {
+            let targets: Vec<usize> = targets.collect();
+            self.begin_entries(entry, &targets);
+            return;
+        }
+        // A block that is a target twice would get the arguments of its loop's values twice, so
+        // each edge has a block of its own.
+        let edges: Vec<vir::Block> = targets
+            .clone()
+            .map(|_| self.code.b.create_block())
+            .collect();
+        self.code.dispatch_entry(entry, 0, &edges);
+        for (edge, to) in edges.into_iter().zip(targets) {
+            self.code.b.switch_to_block(edge);
+            self.load_slots(&live_in[to]);
+            let to = self.blocks[to];
+            self.code.b.jump(to, &[]);
+        }
+    }
+
     /// Records that the wave may re-enter at `block`.
     pub(super) fn note_resume(&mut self, block: Option<usize>) {
         let number = block
             .and_then(|b| self.entry_numbers.get(&b))
             .copied()
             .unwrap_or(0);
-        let number = self.integer(types::I32, i64::from(number));
-        self.set_resume(number);
-    }
-
-    /// Records the number (I32) of the entry by which the wave re-enters.
-    pub(super) fn set_resume(&mut self, number: Value) {
-        self.set_context(number, offset_of!(Context, resume));
+        let number = self.code.integer(types::I32, i64::from(number));
+        self.code.set_resume(number);
     }
 
     /// Reads the scalar slots in `live` from the wave into their variables; the others are dead and
@@ -124,10 +154,10 @@ impl Emitter<'_> {
                 continue;
             }
             let v = match live.has_slot(slot) {
-                true => self.load_slot(slot),
-                false => self.b.iconst(slot_type(slot), 0),
+                true => self.code.load_slot(slot),
+                false => self.code.b.iconst(slot_type(slot), 0),
             };
-            self.b.def_var(var, v);
+            self.code.b.def_var(var, v);
         }
     }
 
@@ -136,16 +166,16 @@ impl Emitter<'_> {
     /// they were first read behind the loop.
     pub(super) fn hold_slots(&mut self) {
         self.held.clear();
-        let live = &self.live_in[self.current];
+        let live = self.code.region.live_in(self.current);
         for &(slot, var) in &self.slots_of_region {
             if live.has_slot(slot) {
-                self.held.insert(slot, self.b.use_var(var));
+                self.held.insert(slot, self.code.b.use_var(var));
             }
         }
-        let f = self.f;
+        let f = self.code.region.func();
         let block = &f.blocks[self.current];
         // The baseline tier reads them at their uses.
-        if self.o.baseline {
+        if self.code.region.options().baseline {
             return;
         }
         // Behind a barrier a pair may have been written long before, perhaps as two words.
@@ -159,7 +189,7 @@ impl Emitter<'_> {
                 && !self.vars.contains_key(&slot)
                 && !self.held.contains_key(&slot)
             {
-                let value = self.load_slot(slot);
+                let value = self.code.load_slot(slot);
                 self.held.insert(slot, value);
             }
         }
@@ -172,30 +202,26 @@ impl Emitter<'_> {
         if slots.iter().any(taken) {
             return;
         }
-        let both = self.load_pair(low);
-        let first = self.b.ireduce(types::I32, both);
-        let second = self.b.ushr_imm(both, 32);
-        let second = self.b.ireduce(types::I32, second);
+        let both = self.code.load_pair(low);
+        let first = self.code.b.ireduce(types::I32, both);
+        let second = self.code.b.ushr_imm(both, 32);
+        let second = self.code.b.ireduce(types::I32, second);
         self.held.extend(slots.into_iter().zip([first, second]));
-    }
-
-    /// Two scalar registers in the wave.
-    pub(super) fn load_pair(&mut self, low: u8) -> Value {
-        let (offset, _) = slot_home(Slot::Sgpr(low));
-        self.b.load(types::I64, Memory::Trusted, self.wave, offset)
     }
 
     /// Writes a scalar register in the wave and the next one.
     pub(super) fn store_pair(&mut self, low: Slot, both: Value) {
         self.note_stored();
         let (offset, _) = slot_home(low);
-        self.b.store(Memory::Trusted, both, self.wave, offset);
+        self.code
+            .b
+            .store(Memory::Trusted, both, self.code.region.wave(), offset);
     }
 
     /// Records a write of a scalar register to the wave. In the baseline tier the region may then
     /// continue to the wave's end.
     fn note_stored(&mut self) {
-        if self.o.baseline {
+        if self.code.region.options().baseline {
             self.writes_from = 0;
         }
     }
@@ -218,7 +244,7 @@ impl Emitter<'_> {
             };
             let high = writes.iter().find(|&&(other, _)| other == above);
             let high = high.filter(|_| !self.vars.contains_key(&above));
-            let whole = high.and_then(|&(_, high)| halves_of(self.b.func, v, high));
+            let whole = high.and_then(|&(_, high)| halves_of(self.code.b.func, v, high));
             match whole {
                 Some(whole) => {
                     self.store_pair(slot, whole);
@@ -234,12 +260,12 @@ impl Emitter<'_> {
     /// them would be loaded at each entry, spilled, and stored to the wave at each barrier.
     fn residents(&self, entries: &[usize], live_in: &[Live]) -> BTreeSet<Slot> {
         let mut moving = BTreeSet::new();
-        for (i, block) in self.f.blocks.iter().enumerate() {
-            if sink::is_in_loop(self.f, i) {
+        for (i, block) in self.code.region.func().blocks.iter().enumerate() {
+            if sink::is_in_loop(self.code.region.func(), i) {
                 moving.extend(block.written_slots());
             }
         }
-        let vcc = self.straight.then_some(Slot::Vcc);
+        let vcc = self.code.region.is_straight().then_some(Slot::Vcc);
         let slots = (0..=127).map(Slot::Sgpr).chain(vcc);
         slots
             .filter(|&slot| entries.iter().any(|&entry| live_in[entry].has_slot(slot)))
@@ -251,7 +277,7 @@ impl Emitter<'_> {
     pub(super) fn tell_held(&mut self) {
         for &(slot, var) in &self.slots_of_region {
             if let Some(&value) = self.held.get(&slot) {
-                self.b.def_var(var, value);
+                self.code.b.def_var(var, value);
             }
         }
     }
@@ -266,44 +292,36 @@ impl Emitter<'_> {
 
     /// Does the region use EXEC?
     pub(super) fn has_exec(&self) -> bool {
-        self.o.baseline || self.vars.contains_key(&Slot::Exec)
+        self.code.region.options().baseline || self.vars.contains_key(&Slot::Exec)
     }
 
     /// The value of a slot.
     pub(super) fn read_slot(&mut self, slot: Slot) -> Value {
         match self.vars.get(&slot) {
-            Some(&var) => self.b.use_var(var),
-            None => self.load_slot(slot),
+            Some(&var) => self.code.b.use_var(var),
+            None => self.code.load_slot(slot),
         }
     }
 
     /// Sets the value of a slot.
     pub(super) fn write_slot(&mut self, slot: Slot, value: Value) {
         match self.vars.get(&slot) {
-            Some(&var) => self.b.def_var(var, value),
+            Some(&var) => self.code.b.def_var(var, value),
             None => self.store_slot(slot, value),
-        }
-    }
-
-    /// Reads a slot from the wave.
-    fn load_slot(&mut self, slot: Slot) -> Value {
-        let (offset, ty) = slot_home(slot);
-        let v = self.b.load(ty, Memory::Trusted, self.wave, offset);
-        match slot {
-            Slot::Scc => self.b.ireduce(types::I8, v),
-            _ => v,
         }
     }
 
     /// Writes a slot to the wave.
     fn store_slot(&mut self, slot: Slot, v: Value) {
         let v = match slot {
-            Slot::Scc => self.b.uextend(types::I32, v),
+            Slot::Scc => self.code.b.uextend(types::I32, v),
             _ => v,
         };
         self.note_stored();
         let (offset, _) = slot_home(slot);
-        self.b.store(Memory::Trusted, v, self.wave, offset);
+        self.code
+            .b
+            .store(Memory::Trusted, v, self.code.region.wave(), offset);
     }
 
     /// Writes the region's variables of the scalar slots in `slots` to the wave.
@@ -311,7 +329,7 @@ impl Emitter<'_> {
         for i in 0..self.slots_of_region.len() {
             let (slot, var) = self.slots_of_region[i];
             if is_in_wave(slot) && slots.has_slot(slot) {
-                let v = self.b.use_var(var);
+                let v = self.code.b.use_var(var);
                 self.store_slot(slot, v);
             }
         }
@@ -331,89 +349,50 @@ impl Emitter<'_> {
     /// block has stored its registers by then; otherwise they are stored here, which leaves
     /// `regalloc2` fewer ranges to split inside loops.
     pub(super) fn epilogue(&mut self) {
-        self.b.switch_to_block(self.exit);
-        let params = self.b.block_params(self.exit).to_vec();
+        self.code.b.switch_to_block(self.exit);
+        let params = self.code.b.block_params(self.exit).to_vec();
         if !self.separate_exits {
             self.store_written();
         }
-        self.return_at(params[0], params[1]);
+        self.code.return_at(params[0], params[1]);
         self.end_entries();
         self.end_faulted();
         self.end_wave_switch();
     }
 
-    pub(super) fn return_at(&mut self, pc: Value, code: Value) {
-        let pc_offset = offset32(offset_of!(WaveState, pc));
-        self.b.store(Memory::Trusted, pc, self.wave, pc_offset);
-        self.b.return_(code);
-    }
-
-    /// The wave's fuel (I32).
-    pub(super) fn fuel(&mut self) -> Value {
-        self.context(types::I32, offset_of!(Context, fuel))
-    }
-
-    /// Sets the wave's remaining fuel (I32).
-    pub(super) fn set_fuel(&mut self, left: Value) {
-        self.set_context(left, offset_of!(Context, fuel));
-    }
-
-    /// A field of the context.
-    pub(super) fn context(&mut self, ty: vir::Type, at: usize) -> Value {
-        self.b.load(ty, Memory::Trusted, self.ctx, offset32(at))
-    }
-
-    /// Sets a field of the context.
-    pub(super) fn set_context(&mut self, value: Value, at: usize) {
-        self.b.store(Memory::Trusted, value, self.ctx, offset32(at));
-    }
-
     /// Burns a unit of fuel; without fuel the wave yields and continues at `pc` (I64), the start of
     /// `block` if there is one.
     pub(super) fn burn(&mut self, pc: Value, block: Option<usize>) {
-        let left = self.take_fuel();
-        let out_of_fuel = self.b.create_block();
-        let on = self.b.create_block();
-        self.b.set_cold_block(out_of_fuel);
-        let empty = self.b.icmp_imm(IntCC::SignedLessThanOrEqual, left, 0);
-        self.b.brif(empty, out_of_fuel, &[], on, &[]);
-        self.enter(out_of_fuel);
+        let left = self.code.take_fuel();
+        let out_of_fuel = self.code.b.create_block();
+        let on = self.code.b.create_block();
+        self.code.b.set_cold_block(out_of_fuel);
+        let empty = self.code.b.icmp_imm(IntCC::SignedLessThanOrEqual, left, 0);
+        self.code.b.brif(empty, out_of_fuel, &[], on, &[]);
+        self.code.enter(out_of_fuel);
         self.note_resume(block);
-        let live = block.map_or(&Live::ALL, |block| &self.live_in[block]);
+        let live = block.map_or(&Live::ALL, |block| self.code.region.live_in(block));
         self.leave(pc, ExitCode::Yield, live);
-        self.enter(on);
-    }
-
-    /// Burns a unit of fuel; returns the rest (I32).
-    pub(super) fn take_fuel(&mut self) -> Value {
-        let fuel = self.fuel();
-        let one = self.b.iconst(types::I32, 1);
-        let left = self.b.isub(fuel, one);
-        self.set_fuel(left);
-        left
+        self.code.enter(on);
     }
 
     /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are live there, and
     /// the wave already holds those not written since entry.
     pub(super) fn leave_with(&mut self, pc: Value, code: ExitCode, live: &Live) {
         self.settle_at(pc, live);
-        self.return_with(code);
+        self.code.return_with(code);
     }
 
     /// Stores the registers in `live` that are live at `pc` (I64) to the wave.
     pub(super) fn settle_at(&mut self, pc: Value, live: &Live) {
-        if !self.o.baseline {
+        if !self.code.region.options().baseline {
             let written = self.slots_since.end[self.current];
             self.store_slots(&written.common(live));
         }
         let offset = offset32(offset_of!(WaveState, pc));
-        self.b.store(Memory::Trusted, pc, self.wave, offset);
-    }
-
-    /// Leaves the region with `code`.
-    pub(super) fn return_with(&mut self, code: ExitCode) {
-        let code = self.b.iconst(types::I64, i64::from(code as u32));
-        self.b.return_(code);
+        self.code
+            .b
+            .store(Memory::Trusted, pc, self.code.region.wave(), offset);
     }
 
     /// Leaves the region for `pc` (I64) with `code`, where only registers in `live` are live.
@@ -422,9 +401,9 @@ impl Emitter<'_> {
             let written = self.slots_since.end[self.current];
             self.store_slots(&written.common(live));
         }
-        let code = self.integer(types::I64, i64::from(code as u32));
+        let code = self.code.integer(types::I64, i64::from(code as u32));
         let args = [pc, code];
-        self.b.jump(self.exit, &args);
+        self.code.b.jump(self.exit, &args);
     }
 
     /// Leaves the region at `pc` (I64) with `status` (I64) for a fault: only EXEC of the registers
@@ -436,13 +415,15 @@ impl Emitter<'_> {
             let exec = new_exec.or_else(|| written.then(|| self.slot(Slot::Exec)));
             if let Some(exec) = exec {
                 let (offset, _) = slot_home(Slot::Exec);
-                self.b.store(Memory::Trusted, exec, self.wave, offset);
+                self.code
+                    .b
+                    .store(Memory::Trusted, exec, self.code.region.wave(), offset);
             }
         } else if let Some(exec) = new_exec {
             self.write_slot(Slot::Exec, exec);
         }
         let args = [pc, status];
-        self.b.jump(self.exit, &args);
+        self.code.b.jump(self.exit, &args);
     }
 }
 

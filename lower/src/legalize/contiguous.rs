@@ -13,7 +13,7 @@ use frontend::op::{Data, Space};
 
 use super::lanes::dwords_type;
 use super::scalar::joined;
-use super::{Emitter, access};
+use super::{Code, Emitter, access};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::analysis::schedule::is_computed;
@@ -44,88 +44,7 @@ struct Group {
     lane: Value,
 }
 
-impl Emitter<'_> {
-    /// Is a node an access whose contiguous groups are inline?
-    pub(super) fn is_contiguous_form(&self, block: &Block, v: Val) -> bool {
-        let node = &block.nodes[v.index()];
-        let Some((_, space, data, _)) = load_or_store(node.op) else {
-            return false;
-        };
-        // The low 4 GiB have no memory, so a zero-extended address is never in bounds.
-        let zext = block.nodes[node.args[0].index()].op == Op::Zext;
-        let reachable = space == Space::Lds || space == Space::Global && !zext;
-        let dwords = matches!(data, Data::Dwords(1..=4));
-        reachable && dwords && self.o.has(Forms::GATHERS) && is_computed(block, node.args[0])
-    }
-
-    /// Emits an access for which `is_contiguous_form` holds.
-    pub(super) fn contiguous_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
-        let node = &block.nodes[v.index()];
-        let addresses = self.addresses(block, plan, node.args[0]);
-        let exec = self.mask_bits(block, plan, node.args[1]);
-        // Before the branch, because both paths use it.
-        self.new_exec(block, plan, v);
-        let places = self.places(block, plan, v);
-        self.contiguous_or_other(block, plan, v, (&addresses, exec, &places));
-    }
-
-    /// The same, given the slots of the addresses and of the data or results.
-    pub(super) fn contiguous_or_other(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        v: Val,
-        (addresses, exec, places): (&[Value], Value, &[Value]),
-    ) {
-        let node = &block.nodes[v.index()];
-        let access = load_or_store(node.op);
-        let (load, space, data, _) = access.expect("bug: no load and no store");
-        let runs = Contiguous {
-            load,
-            data,
-            stride: i64::from(access::bytes(data)),
-            places,
-            exec,
-        };
-        let done = self.b.create_block();
-        let lane = self.runs(&runs, space, addresses, done);
-
-        // The lanes that the loop has not handled.
-        let ones = self.b.iconst(types::I64, -1);
-        let rest = self.b.ishl(ones, lane);
-        let rest = self.b.band(exec, rest);
-        self.inline_or_call(block, plan, v, (addresses, rest, places), None);
-        self.b.jump(done, &[]);
-        self.b.switch_to_block(done);
-    }
-
-    /// Calls the runtime for a load or store of the lanes in `exec`, whose addresses and data or
-    /// results are in slots.
-    pub(super) fn memory_call(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        v: Val,
-        (space, data, site): (Space, Data, SiteId),
-        (addresses, exec, places): (&[Value], Value, &[Value]),
-    ) {
-        let code = mem_code(space, data) as i64;
-        let node = &block.nodes[v.index()];
-        let mut args = addresses.to_vec();
-        args.extend([exec, self.b.iconst(types::I64, code)]);
-        let (f, out) = match node.op {
-            Op::Load(..) => (EffectFn::Load, places),
-            _ => {
-                args.extend(places);
-                (EffectFn::Store, &[][..])
-            }
-        };
-        for &bound in bounds(node) {
-            args.push(self.wave_word(block, plan, bound));
-        }
-        self.effect_to(block, plan, v, (f, site), &args, out);
-    }
-
+impl Code<'_> {
     /// Emits the loop over the groups, which jumps to `done` after the last one. It leaves at the
     /// first group that is not contiguous or not in bounds: the builder continues there, and the
     /// result is that group's first lane (I64).
@@ -288,6 +207,92 @@ impl Emitter<'_> {
     /// Host address of the workgroup's LDS.
     pub(super) fn lds_start(&mut self) -> Value {
         self.context(types::I64, offset_of!(Context, lds))
+    }
+}
+
+impl Emitter<'_> {
+    /// Is a node an access whose contiguous groups are inline?
+    pub(super) fn is_contiguous_form(&self, block: &Block, v: Val) -> bool {
+        let node = &block.nodes[v.index()];
+        let Some((_, space, data, _)) = load_or_store(node.op) else {
+            return false;
+        };
+        // The low 4 GiB have no memory, so a zero-extended address is never in bounds.
+        let zext = block.nodes[node.args[0].index()].op == Op::Zext;
+        let reachable = space == Space::Lds || space == Space::Global && !zext;
+        let dwords = matches!(data, Data::Dwords(1..=4));
+        reachable
+            && dwords
+            && self.code.region.options().has(Forms::GATHERS)
+            && is_computed(block, node.args[0])
+    }
+
+    /// Emits an access for which `is_contiguous_form` holds.
+    pub(super) fn contiguous_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
+        let node = &block.nodes[v.index()];
+        let addresses = self.addresses(block, plan, node.args[0]);
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        // Before the branch, because both paths use it.
+        self.new_exec(block, plan, v);
+        let places = self.places(block, plan, v);
+        self.contiguous_or_other(block, plan, v, (&addresses, exec, &places));
+    }
+
+    /// The same, given the slots of the addresses and of the data or results.
+    pub(super) fn contiguous_or_other(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (addresses, exec, places): (&[Value], Value, &[Value]),
+    ) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, _) = access.expect("bug: no load and no store");
+        let runs = Contiguous {
+            load,
+            data,
+            stride: i64::from(access::bytes(data)),
+            places,
+            exec,
+        };
+        let done = self.code.b.create_block();
+        let lane = self.code.runs(&runs, space, addresses, done);
+
+        // The lanes that the loop has not handled.
+        let ones = self.code.b.iconst(types::I64, -1);
+        let rest = self.code.b.ishl(ones, lane);
+        let rest = self.code.b.band(exec, rest);
+        self.inline_or_call(block, plan, v, (addresses, rest, places), None);
+        self.code.b.jump(done, &[]);
+        self.code.b.switch_to_block(done);
+    }
+
+    /// Calls the runtime for a load or store of the lanes in `exec`, whose addresses and data or
+    /// results are in slots.
+    pub(super) fn memory_call(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (space, data, site): (Space, Data, SiteId),
+        (addresses, exec, places): (&[Value], Value, &[Value]),
+    ) {
+        let code = mem_code(space, data) as i64;
+        let node = &block.nodes[v.index()];
+        let mut args = addresses.to_vec();
+        args.extend([exec, self.code.b.iconst(types::I64, code)]);
+        let (f, out) = match node.op {
+            Op::Load(..) => (EffectFn::Load, places),
+            _ => {
+                args.extend(places);
+                (EffectFn::Store, &[][..])
+            }
+        };
+        for &bound in bounds(node) {
+            args.push(self.wave_word(block, plan, bound));
+        }
+        self.effect_to(block, plan, v, (f, site), &args, out);
     }
 }
 

@@ -17,7 +17,7 @@ impl Emitter<'_> {
                 let known_targets = [then, other].map(|target| match *target {
                     Target::Block {
                         block, back: false, ..
-                    } if self.o.baseline => Some(self.jump_target(block)),
+                    } if self.code.region.options().baseline => Some(self.jump_target(block)),
                     _ => None,
                 });
                 // A block that is a target twice would get its arguments twice.
@@ -25,13 +25,13 @@ impl Emitter<'_> {
                     target_block.filter(|_| known_targets[0] != known_targets[1])
                 });
                 let [yes, no] = known_targets
-                    .map(|target_block| target_block.unwrap_or_else(|| self.b.create_block()));
-                self.b.brif(cond, yes, &[], no, &[]);
+                    .map(|target_block| target_block.unwrap_or_else(|| self.code.b.create_block()));
+                self.code.b.brif(cond, yes, &[], no, &[]);
                 for (block, target_block, target) in
                     [(yes, known_targets[0], then), (no, known_targets[1], other)]
                 {
                     if target_block.is_none() {
-                        self.enter(block);
+                        self.code.enter(block);
                         self.jump(target);
                     }
                 }
@@ -46,7 +46,7 @@ impl Emitter<'_> {
                 self.end_wave();
             }
             Term::Barrier { next } => {
-                let pc = self.address(next.pc());
+                let pc = self.code.address(next.pc());
                 let entry = next.block().and_then(|b| self.entry_numbers.get(&b));
                 match (&self.wave_switch, entry) {
                     (Some(_), Some(&entry)) => {
@@ -60,30 +60,33 @@ impl Emitter<'_> {
                 }
             }
             Term::Interpret { pc } => {
-                let pc = self.address(*pc);
+                let pc = self.code.address(*pc);
                 self.leave(pc, ExitCode::Interpret, &Live::ALL);
             }
             Term::Fallback { site, next } => {
                 self.store_written();
-                let args = self.b.iconst(types::I64, 0);
-                let status = self.call_effect(EffectFn::Interpret, *site, args, args);
+                let args = self.code.b.iconst(types::I64, 0);
+                let status = self
+                    .code
+                    .call_effect(EffectFn::Interpret, *site, args, args);
                 // The interpreter has written the wave's registers and PC itself.
-                let good = self.unless(status);
-                self.b.return_(status);
-                self.b.switch_to_block(good);
+                let good = self.code.unless(status);
+                self.code.b.return_(status);
+                self.code.b.switch_to_block(good);
                 self.load_slots(&Live::ALL);
                 self.jump(next);
             }
             Term::ScalarMove { site, next, .. } => {
                 self.store_written();
-                let value = value.map(|v| match self.b.func.ty(v) {
+                let value = value.map(|v| match self.code.b.func.ty(v) {
                     types::I64 => v,
-                    _ => self.b.uextend(types::I64, v),
+                    _ => self.code.b.uextend(types::I64, v),
                 });
                 let args = self.store_words(self.arg_slot, value.as_slice());
-                let out = self.b.iconst(types::I64, 0);
+                let out = self.code.b.iconst(types::I64, 0);
                 // It cannot fault.
-                self.call_effect(EffectFn::ScalarRelative, *site, args, out);
+                self.code
+                    .call_effect(EffectFn::ScalarRelative, *site, args, out);
                 self.load_slots(live);
                 self.jump(next);
             }
@@ -93,7 +96,7 @@ impl Emitter<'_> {
     pub(super) fn jump(&mut self, target: &Target) {
         match *target {
             Target::Exit { pc, back } => {
-                let pc = self.address(pc);
+                let pc = self.code.address(pc);
                 if back {
                     self.burn(pc, None);
                 }
@@ -103,7 +106,7 @@ impl Emitter<'_> {
                 block, back: false, ..
             } => {
                 let to = self.jump_target(block);
-                self.b.jump(to, &[]);
+                self.code.b.jump(to, &[]);
             }
             Target::Block {
                 block,
@@ -111,13 +114,13 @@ impl Emitter<'_> {
                 pc,
             } => {
                 if let Some((back, args)) = self.back_edge(block, pc) {
-                    self.b.jump(back, &args);
+                    self.code.b.jump(back, &args);
                     return;
                 }
-                let at = self.address(pc);
+                let at = self.code.address(pc);
                 self.burn(at, Some(block));
                 let to = self.jump_target(block);
-                self.b.jump(to, &[]);
+                self.code.b.jump(to, &[]);
             }
         }
     }

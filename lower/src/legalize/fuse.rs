@@ -10,12 +10,12 @@
 
 use frontend::op::{Data, Space};
 
-use super::Emitter;
 use super::access;
 use super::affine::Spot;
 use super::body::Body;
 use super::lanes::dwords_type;
 use super::prefetch::Prefetch;
+use super::{Code, Emitter};
 use crate::analysis::schedule::{self, Place, Schedule, Segment};
 use crate::analysis::uniformity::Affine;
 use crate::ir::memory::{bounds, load_or_store};
@@ -108,10 +108,61 @@ impl Fusion {
     }
 }
 
+impl Code<'_> {
+    /// The words of a group of `slices` host vectors of lanes whose elements are `stride` apart,
+    /// the first at `start` plus a constant: for each word its host vectors. The range is already
+    /// checked.
+    pub(super) fn load_group(
+        &mut self,
+        start: Value,
+        offset: i32,
+        stride: i64,
+        data: Data,
+        slices: usize,
+    ) -> Vec<Vec<Value>> {
+        if stride == 0 {
+            let at = match offset {
+                0 => start,
+                _ => self.b.iadd_imm(start, i64::from(offset)),
+            };
+            let words = self.load_one(at, data);
+            return words
+                .into_iter()
+                .map(|word| {
+                    let ty = dwords_type(self.per());
+                    let all = self.b.splat(ty, word);
+                    vec![all; slices]
+                })
+                .collect();
+        }
+        let (per, count) = (self.per(), self.lanes_at_once(true, data, stride, true));
+        let mut out = vec![Vec::with_capacity(slices); access::words(data)];
+        for first in (0..slices * per).step_by(count) {
+            let away = i64::from(offset) + stride * first as i64;
+            let words = self.load_lanes(count, (start, away), stride, data);
+            for (out, word) in out.iter_mut().zip(words) {
+                out.push(word);
+            }
+        }
+        if count == per {
+            return out;
+        }
+        let mut lanes = self.of_lanes(slices, per);
+        out.into_iter()
+            .map(|parts| lanes.join_parts(count, parts))
+            .collect()
+    }
+}
+
 impl Emitter<'_> {
     /// The number of calls at the end of a gap that the following segment may fuse.
     pub(super) fn fusable(&self, block: &Block, calls: &[Val]) -> usize {
-        if !self.o.has(Forms::FUSED_LOADS | Forms::UNMASKED) {
+        if !self
+            .code
+            .region
+            .options()
+            .has(Forms::FUSED_LOADS | Forms::UNMASKED)
+        {
             return 0;
         }
         let suits = |&&v: &&Val| self.load_suits(block, v);
@@ -121,7 +172,9 @@ impl Emitter<'_> {
     /// The number of calls at the beginning that a segment may fuse.
     pub(super) fn fusable_from(&self, block: &Block, calls: &[Val]) -> usize {
         if !self
-            .o
+            .code
+            .region
+            .options()
             .has(Forms::FUSED_LOADS | Forms::FUSED_STORES | Forms::UNMASKED)
         {
             return 0;
@@ -133,7 +186,8 @@ impl Emitter<'_> {
     fn load_suits(&self, block: &Block, v: Val) -> bool {
         match block.nodes[v.index()].op {
             Op::Load(_, _, site) => {
-                self.affine.contains_key(&v) && !self.f.sites[site.0 as usize].inst.mem.glc
+                self.affine.contains_key(&v)
+                    && !self.code.region.func().sites[site.0 as usize].inst.mem.glc
             }
             _ => false,
         }
@@ -278,7 +332,7 @@ impl Emitter<'_> {
         let mut row = Vec::new();
         for (n, start) in starts.into_iter().enumerate() {
             if n == 0 || !alike {
-                row = self.load_group(start, offset, stride, data, slices);
+                row = self.code.load_group(start, offset, stride, data, slices);
             }
             for (all, row) in loaded.iter_mut().zip(&row) {
                 all.extend(row);
@@ -304,7 +358,7 @@ impl Emitter<'_> {
         let access = &self.fusion.accesses[n];
         let (stride, base, lds) = (access.affine.stride, access.base, access.lds);
         let (offset, prefetch_at, alike) = (access.offset, access.prefetch_at, access.affine.alike);
-        let lanes = body.slices * self.per();
+        let lanes = body.slices * self.code.per();
         let lane = match access.start {
             Some(start) if stride == 0 => return vec![start],
             _ => body.lane,
@@ -313,28 +367,28 @@ impl Emitter<'_> {
             let bytes = match u64::try_from(stride) {
                 Ok(stride) if stride.is_power_of_two() => {
                     let n = i64::from(stride.trailing_zeros());
-                    self.b.ishl_imm(lane, n)
+                    self.code.b.ishl_imm(lane, n)
                 }
-                _ => self.b.imul_imm(lane, stride),
+                _ => self.code.b.imul_imm(lane, stride),
             };
             if let Some(prefetch_at) = prefetch_at {
-                let there = self.b.iadd(prefetch_at.start, bytes);
+                let there = self.code.b.iadd(prefetch_at.start, bytes);
                 self.prefetch(prefetch_at.into, there, (offset, stride, lanes));
             }
-            return vec![self.b.iadd(start, bytes)];
+            return vec![self.code.b.iadd(start, bytes)];
         }
-        let rows = lanes.div_ceil(self.row as usize);
+        let rows = lanes.div_ceil(self.code.region.row() as usize);
         let mut known = std::mem::take(&mut body.at);
         known.resize_with(rows, HashMap::default);
         let different = if alike { 1 } else { rows };
         let mut starts = Vec::with_capacity(rows);
         for (row, known) in known.iter_mut().take(different).enumerate() {
-            let spot = Spot::in_group(body, lane, row as i64 * self.row);
+            let spot = Spot::in_group(body, lane, row as i64 * self.code.region.row());
             let address = self.at_lane(block, plan, base, spot, known);
             starts.push(match self.fusion.lds {
                 Some(start) if lds => {
-                    let address = self.b.uextend(types::I64, address);
-                    self.b.iadd(start, address)
+                    let address = self.code.b.uextend(types::I64, address);
+                    self.code.b.iadd(start, address)
                 }
                 _ => address,
             });
@@ -342,55 +396,11 @@ impl Emitter<'_> {
         body.at = known;
         if let Some(prefetch_at) = prefetch_at {
             for &start in &starts {
-                let there = self.b.iadd(start, prefetch_at.delta);
+                let there = self.code.b.iadd(start, prefetch_at.delta);
                 self.prefetch(prefetch_at.into, there, (offset, stride, lanes / rows));
             }
         }
         starts.resize(rows, starts[0]);
         starts
-    }
-
-    /// The words of a group of `slices` host vectors of lanes whose elements are `stride` apart,
-    /// the first at `start` plus a constant: for each word its host vectors. The range is already
-    /// checked.
-    pub(super) fn load_group(
-        &mut self,
-        start: Value,
-        offset: i32,
-        stride: i64,
-        data: Data,
-        slices: usize,
-    ) -> Vec<Vec<Value>> {
-        if stride == 0 {
-            let at = match offset {
-                0 => start,
-                _ => self.b.iadd_imm(start, i64::from(offset)),
-            };
-            let words = self.load_one(at, data);
-            return words
-                .into_iter()
-                .map(|word| {
-                    let ty = dwords_type(self.per());
-                    let all = self.b.splat(ty, word);
-                    vec![all; slices]
-                })
-                .collect();
-        }
-        let (per, count) = (self.per(), self.lanes_at_once(true, data, stride, true));
-        let mut out = vec![Vec::with_capacity(slices); access::words(data)];
-        for first in (0..slices * per).step_by(count) {
-            let away = i64::from(offset) + stride * first as i64;
-            let words = self.load_lanes(count, (start, away), stride, data);
-            for (out, word) in out.iter_mut().zip(words) {
-                out.push(word);
-            }
-        }
-        if count == per {
-            return out;
-        }
-        let mut lanes = self.of_lanes(slices, per);
-        out.into_iter()
-            .map(|parts| lanes.join_parts(count, parts))
-            .collect()
     }
 }

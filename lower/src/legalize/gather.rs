@@ -15,7 +15,7 @@ use frontend::state::LANES;
 use super::contiguous::Contiguous;
 use super::lanes::dwords_type;
 use super::prefetch::Indirect;
-use super::{Emitter, access};
+use super::{Code, Emitter, access, frame_offset};
 use crate::analysis::schedule::Schedule;
 use crate::analysis::schedule::is_computed;
 use crate::host;
@@ -55,109 +55,7 @@ struct Group {
     words: Value,
 }
 
-impl Emitter<'_> {
-    /// Is a node an access that is inline for arbitrary addresses?
-    pub(super) fn can_gather(&self, block: &Block, v: Val) -> bool {
-        let node = &block.nodes[v.index()];
-        let Some((load, space, data, _)) = load_or_store(node.op) else {
-            return false;
-        };
-        // The low 4 GiB have no memory, so a zero-extended address is never in bounds. A uniform
-        // address is a single access.
-        let address = &block.nodes[node.args[0].index()];
-        let reachable = match space {
-            Space::Lds => true,
-            Space::Global | Space::Flat => address.op != Op::Zext,
-            _ => false,
-        };
-        let lanes = address.ty.vary != Vary::Wave;
-        let suits = match data {
-            Data::Dwords(1) => self.o.host.has_masks(),
-            Data::Dwords(4) => load,
-            Data::Dwords(_) => false,
-            _ => load && access::is_known(data) && is_computed(block, node.args[0]),
-        };
-        reachable && lanes && suits && self.o.host.is_wide() && self.o.has(Forms::GATHERS)
-    }
-
-    /// Emits an access for which `can_gather` holds.
-    pub(super) fn gather_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
-        let node = &block.nodes[v.index()];
-        let addresses = self.addresses(block, plan, node.args[0]);
-        let exec = self.mask_bits(block, plan, node.args[1]);
-        // Before the branch, because both paths use it.
-        self.new_exec(block, plan, v);
-        for &bound in bounds(node) {
-            self.wave_word(block, plan, bound);
-        }
-        let places = self.places(block, plan, v);
-        let foreseen = match addresses[..] {
-            [low, _] => self.predict(block, plan, (v, exec), low),
-            _ => None,
-        };
-        let lists = (addresses.as_slice(), exec, places.as_slice());
-        self.inline_or_call(block, plan, v, lists, foreseen.as_ref());
-    }
-
-    /// Emits a load or store of the lanes in `exec`, whose addresses and data or results are in
-    /// slots: inline if `can_gather` holds and all active lanes are in bounds, otherwise by the
-    /// runtime. The inline path also requests the elements of `foreseen`.
-    pub(super) fn inline_or_call(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        v: Val,
-        lists: (&[Value], Value, &[Value]),
-        foreseen: Option<&Indirect>,
-    ) {
-        let node = &block.nodes[v.index()];
-        let access = load_or_store(node.op);
-        let (load, space, data, site) = access.expect("bug: no load and no store");
-        if !self.can_gather(block, v) {
-            self.memory_call(block, plan, v, (space, data, site), lists);
-            return;
-        }
-        let (addresses, exec, places) = lists;
-        let [some, slow, done] = [(); 3].map(|()| self.b.create_block());
-        if matches!(data, Data::Dwords(_)) {
-            self.b.set_cold_block(slow);
-        }
-        self.b.brif(exec, some, &[], done, &[]);
-
-        self.b.switch_to_block(some);
-        let a = Access {
-            data,
-            addresses,
-            exec,
-            places,
-        };
-        let window = self.window(a, space, slow);
-        let groups = self.groups(a);
-        match data {
-            Data::Dwords(words) => {
-                self.require_bounds(a, &window, &groups, slow);
-                let request = |e: &mut Self, lanes| {
-                    if let Some(foreseen) = foreseen {
-                        e.request(block, plan, foreseen, lanes);
-                    }
-                };
-                if words == 1 {
-                    self.move_lanes(load, a, &window, &groups, request);
-                } else {
-                    request(self, (0, LANES));
-                    self.load_each(a, &window, &groups);
-                }
-                self.b.jump(done, &[]);
-            }
-            _ => self.load_contiguous_parts(a, &window, &groups, slow, done),
-        }
-
-        self.b.switch_to_block(slow);
-        self.memory_call(block, plan, v, (space, data, site), lists);
-        self.b.jump(done, &[]);
-        self.b.switch_to_block(done);
-    }
-
+impl Code<'_> {
     /// The window of addresses with the first active lane's high word; branches to `slow` if none
     /// of them is in bounds.
     fn window(&mut self, a: Access<'_>, space: Space, slow: HostBlock) -> Window {
@@ -273,51 +171,13 @@ impl Emitter<'_> {
         self.require(slow, good);
     }
 
-    /// Gathers dwords from memory to their slot, or scatters them from it; after each group, calls
-    /// `then` with its first lane and its number of lanes.
-    fn move_lanes(
-        &mut self,
-        load: bool,
-        a: Access<'_>,
-        window: &Window,
-        groups: &[Group],
-        mut then: impl FnMut(&mut Self, (usize, usize)),
-    ) {
-        let per = self.per();
-        let ty = dwords_type(per);
-        // Gathers sign-extend indices, so unsigned low words are biased by 2^31.
-        let middle = 1 << 31;
-        let lds = window.high.is_none();
-        let base = match lds {
-            true => window.start,
-            false => self.b.iadd_imm(window.start, i64::from(middle)),
-        };
-        let sign = self.of_lanes(1, per).dwords_by(|_| middle);
-        for group in groups {
-            let at = 4 * group.lane as i32;
-            let index = match lds {
-                true => group.words,
-                false => self.b.bxor(group.words, sign),
-            };
-            let words = self.b.load(ty, Memory::Trusted, a.places[0], at);
-            let args = [words, group.on, base, index];
-            if load {
-                let loaded = self.b.op(VirOp::Gather, &args, ty);
-                self.b.store(Memory::Trusted, loaded, a.places[0], at);
-            } else {
-                self.b.effect(VirOp::Scatter, &args);
-            }
-            then(self, (group.lane, per));
-        }
-    }
-
     /// Loads elements of four dwords, eight lanes at a time. Inactive lanes load the first active
     /// lane's element, and keep their results' old values.
     fn load_each(&mut self, a: Access<'_>, window: &Window, groups: &[Group]) {
         let per = self.per();
         let slot = self.take_slot();
-        let slot = i64::from(Self::frame_offset(slot));
-        let slot = self.b.iadd_imm(self.frame, slot);
+        let slot = i64::from(frame_offset(slot));
+        let slot = self.b.iadd_imm(self.region.frame(), slot);
         let at = self.b.ishl_imm(window.first, 2);
         let first = self.word_at(a.addresses[0], at);
         let first = self.b.splat(dwords_type(per), first);
@@ -406,5 +266,153 @@ impl Emitter<'_> {
             exec: a.exec,
         };
         self.whole_run(&runs, start, done);
+    }
+}
+
+impl Emitter<'_> {
+    /// Gathers dwords from memory to their slot, or scatters them from it; after each group, calls
+    /// `then` with its first lane and its number of lanes.
+    fn move_lanes(
+        &mut self,
+        load: bool,
+        a: Access<'_>,
+        window: &Window,
+        groups: &[Group],
+        mut then: impl FnMut(&mut Self, (usize, usize)),
+    ) {
+        let per = self.code.per();
+        let ty = dwords_type(per);
+        // Gathers sign-extend indices, so unsigned low words are biased by 2^31.
+        let middle = 1 << 31;
+        let lds = window.high.is_none();
+        let base = match lds {
+            true => window.start,
+            false => self.code.b.iadd_imm(window.start, i64::from(middle)),
+        };
+        let sign = self.code.of_lanes(1, per).dwords_by(|_| middle);
+        for group in groups {
+            let at = 4 * group.lane as i32;
+            let index = match lds {
+                true => group.words,
+                false => self.code.b.bxor(group.words, sign),
+            };
+            let words = self.code.b.load(ty, Memory::Trusted, a.places[0], at);
+            let args = [words, group.on, base, index];
+            if load {
+                let loaded = self.code.b.op(VirOp::Gather, &args, ty);
+                self.code.b.store(Memory::Trusted, loaded, a.places[0], at);
+            } else {
+                self.code.b.effect(VirOp::Scatter, &args);
+            }
+            then(self, (group.lane, per));
+        }
+    }
+
+    /// Is a node an access that is inline for arbitrary addresses?
+    pub(super) fn can_gather(&self, block: &Block, v: Val) -> bool {
+        let node = &block.nodes[v.index()];
+        let Some((load, space, data, _)) = load_or_store(node.op) else {
+            return false;
+        };
+        // The low 4 GiB have no memory, so a zero-extended address is never in bounds. A uniform
+        // address is a single access.
+        let address = &block.nodes[node.args[0].index()];
+        let reachable = match space {
+            Space::Lds => true,
+            Space::Global | Space::Flat => address.op != Op::Zext,
+            _ => false,
+        };
+        let lanes = address.ty.vary != Vary::Wave;
+        let suits = match data {
+            Data::Dwords(1) => self.code.region.options().host.has_masks(),
+            Data::Dwords(4) => load,
+            Data::Dwords(_) => false,
+            _ => load && access::is_known(data) && is_computed(block, node.args[0]),
+        };
+        reachable
+            && lanes
+            && suits
+            && self.code.region.options().host.is_wide()
+            && self.code.region.options().has(Forms::GATHERS)
+    }
+
+    /// Emits an access for which `can_gather` holds.
+    pub(super) fn gather_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
+        let node = &block.nodes[v.index()];
+        let addresses = self.addresses(block, plan, node.args[0]);
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        // Before the branch, because both paths use it.
+        self.new_exec(block, plan, v);
+        for &bound in bounds(node) {
+            self.wave_word(block, plan, bound);
+        }
+        let places = self.places(block, plan, v);
+        let foreseen = match addresses[..] {
+            [low, _] => self.predict(block, plan, (v, exec), low),
+            _ => None,
+        };
+        let lists = (addresses.as_slice(), exec, places.as_slice());
+        self.inline_or_call(block, plan, v, lists, foreseen.as_ref());
+    }
+
+    /// Emits a load or store of the lanes in `exec`, whose addresses and data or results are in
+    /// slots: inline if `can_gather` holds and all active lanes are in bounds, otherwise by the
+    /// runtime. The inline path also requests the elements of `foreseen`.
+    pub(super) fn inline_or_call(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        lists: (&[Value], Value, &[Value]),
+        foreseen: Option<&Indirect>,
+    ) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, site) = access.expect("bug: no load and no store");
+        if !self.can_gather(block, v) {
+            self.memory_call(block, plan, v, (space, data, site), lists);
+            return;
+        }
+        let (addresses, exec, places) = lists;
+        let [some, slow, done] = [(); 3].map(|()| self.code.b.create_block());
+        if matches!(data, Data::Dwords(_)) {
+            self.code.b.set_cold_block(slow);
+        }
+        self.code.b.brif(exec, some, &[], done, &[]);
+
+        self.code.b.switch_to_block(some);
+        let a = Access {
+            data,
+            addresses,
+            exec,
+            places,
+        };
+        let window = self.code.window(a, space, slow);
+        let groups = self.code.groups(a);
+        match data {
+            Data::Dwords(words) => {
+                self.code.require_bounds(a, &window, &groups, slow);
+                let request = |e: &mut Self, lanes| {
+                    if let Some(foreseen) = foreseen {
+                        e.request(block, plan, foreseen, lanes);
+                    }
+                };
+                if words == 1 {
+                    self.move_lanes(load, a, &window, &groups, request);
+                } else {
+                    request(self, (0, LANES));
+                    self.code.load_each(a, &window, &groups);
+                }
+                self.code.b.jump(done, &[]);
+            }
+            _ => self
+                .code
+                .load_contiguous_parts(a, &window, &groups, slow, done),
+        }
+
+        self.code.b.switch_to_block(slow);
+        self.memory_call(block, plan, v, (space, data, site), lists);
+        self.code.b.jump(done, &[]);
+        self.code.b.switch_to_block(done);
     }
 }

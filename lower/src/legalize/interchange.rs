@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
-use super::Emitter;
 use super::body::Body;
 use super::boundary::slot_type;
+use super::{Code, Emitter};
 use crate::abi::{Context, ExitCode};
 use crate::analysis::interchange::lane_serial::LaneSerial;
 use crate::analysis::interchange::{Form, LoopCondition, MaskPlace, Plan};
@@ -115,6 +115,32 @@ impl Inner {
     }
 }
 
+impl Code<'_> {
+    /// Variables for the scalars that iterations change.
+    fn written(&mut self, slots: &[(Slot, Val)]) -> Vec<Written> {
+        let slots = slots.iter();
+        let slots = slots.map(|&(slot, v)| (slot, self.variable(slot_type(slot)), v));
+        slots.collect()
+    }
+
+    /// Adds the instructions of `iterations` (I64) to the counters.
+    fn count_iterations(&mut self, block: &Block, iterations: Value) {
+        let vector: u32 = block.counts.iter().map(|&(_, n)| n).sum();
+        let scalar = i64::from(block.guest_insts.saturating_sub(vector));
+        let instructions = i64::from(block.guest_insts);
+        let lanes = scalar + 64 * i64::from(vector);
+        for (at, each) in [
+            (offset_of!(Context, instructions), instructions),
+            (offset_of!(Context, lane_instructions), lanes),
+        ] {
+            let n = self.b.imul_imm(iterations, each);
+            let old = self.context(types::I64, at);
+            let new = self.b.iadd(old, n);
+            self.set_context(new, at);
+        }
+    }
+}
+
 impl Emitter<'_> {
     /// Begins the other form of the loop at block `index`, where control enters that. Gives the block of the general
     /// form, EXEC, and a block to leave for where things are not as planned; nothing where the region has nothing to
@@ -124,24 +150,17 @@ impl Emitter<'_> {
         index: usize,
     ) -> Option<(vir::Block, Value, vir::Block)> {
         let general = self.heads[&index];
-        self.b.switch_to_block(self.blocks[index]);
+        self.code.b.switch_to_block(self.blocks[index]);
         self.scalars.clear();
         self.bits.clear();
         if !self.has_exec() {
-            self.b.jump(general, &[]);
+            self.code.b.jump(general, &[]);
             return None;
         }
         let exec = self.read_slot(Slot::Exec);
-        let fail = self.b.create_block();
-        self.b.set_cold_block(fail);
+        let fail = self.code.b.create_block();
+        self.code.b.set_cold_block(fail);
         Some((general, exec, fail))
-    }
-
-    /// Variables for the scalars that iterations change.
-    fn written(&mut self, slots: &[(Slot, Val)]) -> Vec<Written> {
-        let slots = slots.iter();
-        let slots = slots.map(|&(slot, v)| (slot, self.variable(slot_type(slot)), v));
-        slots.collect()
     }
 
     /// Condition for another iteration of the group: a value, and its outcome for which the loop
@@ -169,7 +188,7 @@ impl Emitter<'_> {
             {
                 let own = slots.iter().find(|(s, ..)| *s == slot);
                 let value = match own {
-                    Some(&(_, var, _)) => self.b.use_var(var),
+                    Some(&(_, var, _)) => self.code.b.use_var(var),
                     None => self.read_slot(slot),
                 };
                 self.scalars.insert(Val(i as u32), value);
@@ -180,34 +199,17 @@ impl Emitter<'_> {
     /// Leaves the loop that begins at block `index`: for its header if `taken` (no fuel left), else
     /// for its exit.
     fn leave_loop(&mut self, taken: Value, (index, pc): (usize, u64), exit: &Target) {
-        let out_of_fuel = self.b.create_block();
-        let leave = self.b.create_block();
-        self.b.brif(taken, out_of_fuel, &[], leave, &[]);
-        self.b.switch_to_block(out_of_fuel);
+        let out_of_fuel = self.code.b.create_block();
+        let leave = self.code.b.create_block();
+        self.code.b.brif(taken, out_of_fuel, &[], leave, &[]);
+        self.code.b.switch_to_block(out_of_fuel);
         self.note_resume(Some(index));
-        let pc = self.address(pc);
-        let live = &self.live_in[index];
+        let pc = self.code.address(pc);
+        let live = self.code.region.live_in(index);
         self.leave(pc, ExitCode::Yield, live);
-        self.b.switch_to_block(leave);
+        self.code.b.switch_to_block(leave);
         self.scalars.clear();
         self.jump(exit);
-    }
-
-    /// Adds the instructions of `iterations` (I64) to the counters.
-    fn count_iterations(&mut self, block: &Block, iterations: Value) {
-        let vector: u32 = block.counts.iter().map(|&(_, n)| n).sum();
-        let scalar = i64::from(block.guest_insts.saturating_sub(vector));
-        let instructions = i64::from(block.guest_insts);
-        let lanes = scalar + 64 * i64::from(vector);
-        for (at, each) in [
-            (offset_of!(Context, instructions), instructions),
-            (offset_of!(Context, lane_instructions), lanes),
-        ] {
-            let n = self.b.imul_imm(iterations, each);
-            let old = self.context(types::I64, at);
-            let new = self.b.iadd(old, n);
-            self.set_context(new, at);
-        }
     }
 
     /// Target of a jump within the region: within a loop the back edge bypasses the interchanged
@@ -227,12 +229,28 @@ impl Emitter<'_> {
         facts: &crate::analysis::uniformity::Facts,
     ) -> HashMap<usize, Inner> {
         let mut plans = HashMap::default();
-        if !self.o.has(Forms::UNMASKED | Forms::GROUP_LOOPS) {
+        if !self
+            .code
+            .region
+            .options()
+            .has(Forms::UNMASKED | Forms::GROUP_LOOPS)
+        {
             return plans;
         }
-        let insts: u32 = self.f.blocks.iter().map(|block| block.guest_insts).sum();
+        let insts: u32 = self
+            .code
+            .region
+            .func()
+            .blocks
+            .iter()
+            .map(|block| block.guest_insts)
+            .sum();
         let loops = facts.loops();
-        let most = self.o.most_loops(insts as usize, loops.len());
+        let most = self
+            .code
+            .region
+            .options()
+            .most_loops(insts as usize, loops.len());
         let mut left_out = 0;
         for head in loops {
             if plans.len() + left_out == most {
@@ -241,7 +259,9 @@ impl Emitter<'_> {
             let Some(plan) = self.plan_loop(head, live, facts) else {
                 continue;
             };
-            if (self.o.count || self.o.profile) && !self.can_be_counted(head, &plan) {
+            if (self.code.region.options().count || self.code.region.options().profile)
+                && !self.can_be_counted(head, &plan)
+            {
                 left_out += 1;
                 continue;
             }
@@ -259,9 +279,16 @@ impl Emitter<'_> {
         facts: &crate::analysis::uniformity::Facts,
     ) -> Option<Inner> {
         let entry = facts.at_loop(head)?;
-        let (row, group) = (facts.row(), self.o.group);
-        let plan =
-            crate::analysis::interchange::plan(self.f, head, live, entry, row, self.per(), group);
+        let (row, group) = (facts.row(), self.code.region.options().group);
+        let plan = crate::analysis::interchange::plan(
+            self.code.region.func(),
+            head,
+            live,
+            entry,
+            row,
+            self.code.per(),
+            group,
+        );
         let groups = plan.map(|plan| Inner::Groups(Box::new(plan)));
         groups.or_else(|| {
             let plan = self.plan_lane_serial(head, live, facts)?;
@@ -275,7 +302,7 @@ impl Emitter<'_> {
         let Inner::Groups(plan) = plan else {
             return false;
         };
-        let block = &self.f.blocks[head];
+        let block = &self.code.region.func().blocks[head];
         let at_entry =
             |&(exec, _): &(Val, u32)| block.nodes[exec.index()].op == Op::ReadS(Slot::Exec);
         plan.peel.is_none()
@@ -289,7 +316,7 @@ impl Emitter<'_> {
 
     /// Gives the general loop that begins at `head` a block of its own.
     pub(in crate::legalize) fn keep_general(&mut self, head: usize, blocks: &[usize]) {
-        let general = self.b.create_block();
+        let general = self.code.b.create_block();
         self.heads.insert(head, general);
         self.inside.extend(blocks.iter().map(|&b| (head, b)));
     }

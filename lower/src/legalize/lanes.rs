@@ -16,7 +16,6 @@ mod roots;
 mod shape;
 
 pub(crate) use self::bytes::Selectors;
-use super::Emitter;
 use super::value_numbering::ValueNumbering;
 use crate::ir::{Float, Width};
 use crate::vir::patterns;
@@ -69,26 +68,6 @@ fn quads_type(per: usize) -> Type {
         16 => types::I64X8,
         8 => types::I64X4,
         _ => types::I64X2,
-    }
-}
-
-impl<'f> Emitter<'f> {
-    /// Does the host have mask registers?
-    pub(super) fn has_masks(&self) -> bool {
-        self.o.host.has_masks()
-    }
-
-    /// Operations on groups of `slices` host vectors of `per` lanes.
-    pub(super) fn of_lanes(&mut self, slices: usize, per: usize) -> Lanes<'_, 'f> {
-        Lanes {
-            masks: self.has_masks(),
-            baseline: self.o.baseline,
-            b: &mut self.b,
-            exact_nan: self.o.exact_nan,
-            slices,
-            per,
-            numbering: &mut self.numbering,
-        }
     }
 }
 

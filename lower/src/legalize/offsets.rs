@@ -1,10 +1,10 @@
 //! Loops over the bytes of a register: 256, four of each lane.
 
-use super::Emitter;
+use super::Code;
 use crate::abi::Lanes;
 use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
-impl Emitter<'_> {
+impl Code<'_> {
     /// Begins a loop: its header, in which the builder is positioned, and the offset (I64) of the
     /// iteration's bytes.
     pub(super) fn begin_offsets(&mut self) -> (HostBlock, Value) {

@@ -8,13 +8,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Emitter;
 use super::body::Body;
 use super::boundary::slot_type;
 use super::evaluate::Shape;
 use super::lanes::dwords_type;
 use super::scalar::joined;
 use super::scratch::Window;
+use super::{Code, Emitter, frame_offset};
 use crate::analysis::interchange::{MaskPlace, mask_read};
 use crate::analysis::liveness::{Live, Lives};
 use crate::analysis::parallel::affine::{Affine, BlockFacts};
@@ -89,6 +89,75 @@ impl Group<'_> {
     }
 }
 
+impl Code<'_> {
+    /// Is a slot part of a mask that is held as a lane mask at the exit?
+    fn is_masked_slot(&self, plan: &Parallel, slot: Slot) -> bool {
+        plan.exit_masks
+            .iter()
+            .any(|&place| parallel::slots_of(place).any(|s| s == slot))
+    }
+
+    /// A new variable with an initial value.
+    fn defined(&mut self, value: Value) -> Variable {
+        let ty = self.b.func.ty(value);
+        let var = self.variable(ty);
+        self.b.def_var(var, value);
+        var
+    }
+
+    /// Jumps along an edge; a back edge decrements the iteration budget.
+    fn group_edge(&mut self, g: &Group<'_>, target: &Target) {
+        let to = target
+            .block()
+            .and_then(|to| Some((to, *g.blocks.get(&to)?)));
+        match to {
+            Some((to, block)) => {
+                if g.plan.is_back(g.at, to) {
+                    let left = self.b.use_var(g.budget);
+                    let left = self.b.iadd_imm(left, -1);
+                    self.b.def_var(g.budget, left);
+                    let more = self.b.icmp_imm(IntCC::SignedGreaterThan, left, 0);
+                    self.require(g.fail, more);
+                }
+                self.b.jump(block, &[]);
+            }
+            None => {
+                self.b.jump(g.end, &[]);
+            }
+        }
+    }
+
+    /// Does a mask have a lane in each group of `group` lanes (I8)?
+    fn has_lane_in_each(&mut self, group: usize, mask: Value) -> Value {
+        let mut any = mask;
+        let mut distance = group / 2;
+        while distance > 0 {
+            let other = self.b.ushr_imm(any, distance as i64);
+            any = self.b.bor(any, other);
+            distance /= 2;
+        }
+        // Bit 0 of each group is the union of its bits.
+        let first = u64::MAX / (u64::MAX >> (LANES - group));
+        let any = self.b.band_imm(any, first as i64);
+        self.b.icmp_imm(IntCC::Equal, any, first as i64)
+    }
+
+    /// A VGPR as the group's vectors.
+    fn group_register(&mut self, g: &Group<'_>, n: u8) -> Vec<Value> {
+        match g.vgprs.get(&n) {
+            Some(vars) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
+            None => self.reload(&g.body, Place::Home(n)),
+        }
+    }
+
+    /// A vector of zeros.
+    fn nothing(&mut self) -> Value {
+        let ty = dwords_type(self.per());
+        let zero = self.b.iconst(types::I32, 0);
+        self.b.splat(ty, zero)
+    }
+}
+
 impl Emitter<'_> {
     /// Plans the parallel regions, by first block; `taken` blocks belong to none. The first blocks also get a block for
     /// their general code.
@@ -98,16 +167,16 @@ impl Emitter<'_> {
         facts: &Facts,
         taken: impl Iterator<Item = usize>,
     ) -> HashMap<usize, Parallel> {
-        if !self.o.has_parallel() {
+        if !self.code.region.options().has_parallel() {
             return HashMap::default();
         }
         let request = parallel::Request {
-            f: self.f,
+            f: self.code.region.func(),
             lives,
             facts,
-            host: self.o.host,
-            per: self.per(),
-            group: self.o.group,
+            host: self.code.region.options().host,
+            per: self.code.per(),
+            group: self.code.region.options().group,
         };
         let found = parallel::find(request, &taken.collect());
         let mut regions = HashMap::default();
@@ -128,14 +197,14 @@ impl Emitter<'_> {
         let mut known = exec;
         for &n in &plan.saved_masks {
             let saved = self.entry_mask(MaskPlace::Pair(n), &live_in[head]);
-            known = self.b.bor(known, saved);
+            known = self.code.b.bor(known, saved);
         }
         if plan.needs_lanes {
-            let lanes = self.has_lane_in_each(plan.group, known);
-            self.require(fail, lanes);
+            let lanes = self.code.has_lane_in_each(plan.group, known);
+            self.code.require(fail, lanes);
         }
         if plan.keeps_exec && plan.uniform_tests.is_empty() {
-            self.require(fail, exec);
+            self.code.require(fail, exec);
         }
         let behind = plan.exit.block().map_or(Live::ALL, |b| live_in[b]);
         let windows = self.scratch_windows(plan, fail);
@@ -150,7 +219,7 @@ impl Emitter<'_> {
             .into_iter()
             .map(|slot| {
                 let before = self.entry_slot(slot, &live_in[head]);
-                (slot, self.variable(slot_type(slot)), before)
+                (slot, self.code.variable(slot_type(slot)), before)
             })
             .collect();
         let masks: Vec<(MaskPlace, Value)> = plan
@@ -162,11 +231,11 @@ impl Emitter<'_> {
             .exit_masks
             .iter()
             .filter(|&&place| parallel::slots_of(place).any(|slot| behind.has_slot(slot)))
-            .map(|&place| (place, self.variable(types::I64)))
+            .map(|&place| (place, self.code.variable(types::I64)))
             .collect();
         for &(_, var) in &results {
-            let none = self.b.iconst(types::I64, 0);
-            self.b.def_var(var, none);
+            let none = self.code.b.iconst(types::I64, 0);
+            self.code.b.def_var(var, none);
         }
         let outs: Vec<(u8, Option<u32>)> = written
             .iter()
@@ -174,18 +243,18 @@ impl Emitter<'_> {
             .map(|&n| {
                 // A register that is dead at the entry may be stored at once: the general code does not read it.
                 let kept = live_in[head].has(n);
-                (n, kept.then(|| self.take_slot()))
+                (n, kept.then(|| self.code.take_slot()))
             })
             .collect();
         let group = plan.group;
-        let per = self.per();
-        let temporary = self.take_slot();
-        self.take_slot();
+        let per = self.code.per();
+        let temporary = self.code.take_slot();
+        self.code.take_slot();
 
-        let (header, offset) = self.begin_offsets();
-        let lane = self.b.ushr_imm(offset, 2);
-        let wave = self.b.iadd(self.wave, offset);
-        let frame = self.b.iadd(self.frame, offset);
+        let (header, offset) = self.code.begin_offsets();
+        let lane = self.code.b.ushr_imm(offset, 2);
+        let wave = self.code.b.iadd(self.code.region.wave(), offset);
+        let frame = self.code.b.iadd(self.code.region.frame(), offset);
         let mut g = Group {
             plan,
             facts,
@@ -212,111 +281,103 @@ impl Emitter<'_> {
             slots: BTreeMap::new(),
             windows,
             blocks: BTreeMap::new(),
-            end: self.b.create_block(),
+            end: self.code.b.create_block(),
             fail,
-            budget: self.variable(types::I32),
+            budget: self.code.variable(types::I32),
             temporary,
         };
         let most = match plan.may_wait {
-            true => self.fuel(),
-            false => self.b.iconst(types::I32, MOST_ITERATIONS),
+            true => self.code.fuel(),
+            false => self.code.b.iconst(types::I32, MOST_ITERATIONS),
         };
-        self.b.def_var(g.budget, most);
+        self.code.b.def_var(g.budget, most);
         for (slot, var, before) in slots.iter().copied() {
-            self.b.def_var(var, before);
+            self.code.b.def_var(var, before);
             g.slots.insert(slot, var);
         }
         for (place, bits) in masks {
-            let value = self.expand(&g.body, bits);
-            let vars = value.into_iter().map(|x| self.defined(x)).collect();
+            let value = self.code.expand(&g.body, bits);
+            let vars = value.into_iter().map(|x| self.code.defined(x)).collect();
             g.masks.insert(place, vars);
         }
         for &n in &written {
             let value = match live_in[head].has(n) {
-                true => self.reload(&g.body, Place::Home(n)),
-                false => self.lanes(&g.body).const_lanes(Width::W32, 0),
+                true => self.code.reload(&g.body, Place::Home(n)),
+                false => self.code.lanes(&g.body).const_lanes(Width::W32, 0),
             };
-            let vars = value.into_iter().map(|x| self.defined(x)).collect();
+            let vars = value.into_iter().map(|x| self.code.defined(x)).collect();
             g.vgprs.insert(n, vars);
         }
         for &b in &plan.blocks {
-            let block = self.b.create_block();
+            let block = self.code.b.create_block();
             g.blocks.insert(b, block);
         }
-        self.begin_carried(&mut g, known);
+        self.code.begin_carried(&mut g, known);
         let first = g.blocks[&head];
-        self.b.jump(first, &[]);
+        self.code.b.jump(first, &[]);
         for &b in &plan.blocks {
             g.at = b;
             self.parallel_block(&mut g);
         }
 
-        self.b.switch_to_block(g.end);
+        self.code.b.switch_to_block(g.end);
         for &(n, slot) in &outs {
-            let value: Vec<Value> = g.vgprs[&n].iter().map(|&x| self.b.use_var(x)).collect();
+            let value: Vec<Value> = g.vgprs[&n]
+                .iter()
+                .map(|&x| self.code.b.use_var(x))
+                .collect();
             let (base, at) = match slot {
-                Some(slot) => (frame, Self::frame_offset(slot)),
+                Some(slot) => (frame, frame_offset(slot)),
                 None => (wave, self.home_to_write(n)),
             };
             for (j, x) in value.into_iter().enumerate() {
-                self.b
+                self.code
+                    .b
                     .store(Memory::Trusted, x, base, at + (4 * per * j) as i32);
             }
         }
         for &(place, var) in &results {
-            let mask: Vec<Value> = g.masks[&place].iter().map(|&x| self.b.use_var(x)).collect();
-            let bits = self.lanes(&g.body).collect_mask(&mask);
-            let placed = self.b.ishl(bits, lane);
-            let before = self.b.use_var(var);
-            let with = self.b.bor(before, placed);
-            self.b.def_var(var, with);
+            let mask: Vec<Value> = g.masks[&place]
+                .iter()
+                .map(|&x| self.code.b.use_var(x))
+                .collect();
+            let bits = self.code.lanes(&g.body).collect_mask(&mask);
+            let placed = self.code.b.ishl(bits, lane);
+            let before = self.code.b.use_var(var);
+            let with = self.code.b.bor(before, placed);
+            self.code.b.def_var(var, with);
         }
-        let done = self.b.create_block();
-        self.end_offsets((header, offset), 4 * group, done);
+        let done = self.code.b.create_block();
+        self.code.end_offsets((header, offset), 4 * group, done);
 
-        self.b.switch_to_block(fail);
-        self.b.jump(general, &[]);
+        self.code.b.switch_to_block(fail);
+        self.code.b.jump(general, &[]);
 
-        self.b.switch_to_block(done);
+        self.code.b.switch_to_block(done);
         let shadows: Vec<(u8, u32)> = outs
             .iter()
             .filter_map(|&(n, slot)| Some((n, slot?)))
             .collect();
         self.commit(&shadows);
         for &(slot, var, _) in &slots {
-            if behind.has_slot(slot) && !self.is_masked_slot(plan, slot) {
-                let value = self.b.use_var(var);
+            if behind.has_slot(slot) && !self.code.is_masked_slot(plan, slot) {
+                let value = self.code.b.use_var(var);
                 self.write_slot(slot, value);
             }
         }
         for (place, var) in results {
-            let bits = self.b.use_var(var);
+            let bits = self.code.b.use_var(var);
             self.write_mask(place, bits);
         }
         self.scalars.clear();
         self.jump(&plan.exit);
     }
 
-    /// Is a slot part of a mask that is held as a lane mask at the exit?
-    fn is_masked_slot(&self, plan: &Parallel, slot: Slot) -> bool {
-        plan.exit_masks
-            .iter()
-            .any(|&place| parallel::slots_of(place).any(|s| s == slot))
-    }
-
-    /// A new variable with an initial value.
-    fn defined(&mut self, value: Value) -> Variable {
-        let ty = self.b.func.ty(value);
-        let var = self.variable(ty);
-        self.b.def_var(var, value);
-        var
-    }
-
     /// A slot's value at the region's entry; 0 if it is not live.
     fn entry_slot(&mut self, slot: Slot, live: &Live) -> Value {
         match live.has_slot(slot) {
             true => self.read_slot(slot),
-            false => self.b.iconst(slot_type(slot), 0),
+            false => self.code.b.iconst(slot_type(slot), 0),
         }
     }
 
@@ -327,7 +388,7 @@ impl Emitter<'_> {
             MaskPlace::Vcc => self.entry_slot(Slot::Vcc, live),
             MaskPlace::Pair(n) => {
                 let [low, high] = [n, n + 1].map(|n| self.entry_slot(Slot::Sgpr(n), live));
-                joined(&mut self.b, low, high)
+                joined(&mut self.code.b, low, high)
             }
         }
     }
@@ -338,9 +399,9 @@ impl Emitter<'_> {
             MaskPlace::Exec => self.write_slot(Slot::Exec, bits),
             MaskPlace::Vcc => self.write_slot(Slot::Vcc, bits),
             MaskPlace::Pair(n) => {
-                let low = self.b.ireduce(types::I32, bits);
-                let high = self.b.ushr_imm(bits, 32);
-                let high = self.b.ireduce(types::I32, high);
+                let low = self.code.b.ireduce(types::I32, bits);
+                let high = self.code.b.ushr_imm(bits, 32);
+                let high = self.code.b.ireduce(types::I32, high);
                 self.write_slot(Slot::Sgpr(n), low);
                 self.write_slot(Slot::Sgpr(n + 1), high);
             }
@@ -349,9 +410,9 @@ impl Emitter<'_> {
 
     /// Emits a guest block for the group.
     fn parallel_block(&mut self, g: &mut Group<'_>) {
-        let f = self.f;
+        let f = self.code.region.func();
         let block = &f.blocks[g.at];
-        self.b.switch_to_block(g.blocks[&g.at]);
+        self.code.b.switch_to_block(g.blocks[&g.at]);
         self.scalars.clear();
         self.bits.clear();
         self.singles.clear();
@@ -361,7 +422,7 @@ impl Emitter<'_> {
         g.body.at.clear();
         g.bases.clear();
         g.lane_masks.clear();
-        g.schedule = Schedule::unplaced(block, self.o.host);
+        g.schedule = Schedule::unplaced(block, self.code.region.options().host);
         for (i, node) in block.nodes.iter().enumerate() {
             let v = Val(i as u32);
             if let Op::ReadS(slot) = node.op
@@ -409,21 +470,21 @@ impl Emitter<'_> {
             _ => None,
         };
         for (var, value) in news {
-            self.b.def_var(var, value);
+            self.code.b.def_var(var, value);
         }
         self.enter_masks(g, block);
         match (&block.term, condition) {
-            (Term::Jump(target), _) => self.group_edge(g, target),
+            (Term::Jump(target), _) => self.code.group_edge(g, target),
             (Term::Branch { then, other, .. }, Some((value, when))) => {
-                let [yes, no] = [(); 2].map(|()| self.b.create_block());
-                self.b.brif(value, yes, &[], no, &[]);
+                let [yes, no] = [(); 2].map(|()| self.code.b.create_block());
+                self.code.b.brif(value, yes, &[], no, &[]);
                 let (then, other) = match when {
                     true => (then, other),
                     false => (other, then),
                 };
                 for (edge, target) in [(yes, then), (no, other)] {
-                    self.b.switch_to_block(edge);
-                    self.group_edge(g, target);
+                    self.code.b.switch_to_block(edge);
+                    self.code.group_edge(g, target);
                 }
             }
             _ => unreachable!("bug: {:?} in a parallel region", block.term),
@@ -433,7 +494,7 @@ impl Emitter<'_> {
     /// A slot's current value inside the group.
     fn group_slot(&mut self, g: &Group<'_>, slot: Slot) -> Value {
         match g.slots.get(&slot) {
-            Some(&var) => self.b.use_var(var),
+            Some(&var) => self.code.b.use_var(var),
             None => self.read_slot(slot),
         }
     }
@@ -457,51 +518,14 @@ impl Emitter<'_> {
                 MaskPlace::Vcc => self.group_slot(g, Slot::Vcc),
                 MaskPlace::Pair(n) => {
                     let [low, high] = [n, n + 1].map(|n| self.group_slot(g, Slot::Sgpr(n)));
-                    joined(&mut self.b, low, high)
+                    joined(&mut self.code.b, low, high)
                 }
             };
-            let value = self.expand(&g.body, bits);
+            let value = self.code.expand(&g.body, bits);
             for (&var, x) in g.masks[&place].iter().zip(value) {
-                self.b.def_var(var, x);
+                self.code.b.def_var(var, x);
             }
         }
-    }
-
-    /// Jumps along an edge; a back edge decrements the iteration budget.
-    fn group_edge(&mut self, g: &Group<'_>, target: &Target) {
-        let to = target
-            .block()
-            .and_then(|to| Some((to, *g.blocks.get(&to)?)));
-        match to {
-            Some((to, block)) => {
-                if g.plan.is_back(g.at, to) {
-                    let left = self.b.use_var(g.budget);
-                    let left = self.b.iadd_imm(left, -1);
-                    self.b.def_var(g.budget, left);
-                    let more = self.b.icmp_imm(IntCC::SignedGreaterThan, left, 0);
-                    self.require(g.fail, more);
-                }
-                self.b.jump(block, &[]);
-            }
-            None => {
-                self.b.jump(g.end, &[]);
-            }
-        }
-    }
-
-    /// Does a mask have a lane in each group of `group` lanes (I8)?
-    fn has_lane_in_each(&mut self, group: usize, mask: Value) -> Value {
-        let mut any = mask;
-        let mut distance = group / 2;
-        while distance > 0 {
-            let other = self.b.ushr_imm(any, distance as i64);
-            any = self.b.bor(any, other);
-            distance /= 2;
-        }
-        // Bit 0 of each group is the union of its bits.
-        let first = u64::MAX / (u64::MAX >> (LANES - group));
-        let any = self.b.band_imm(any, first as i64);
-        self.b.icmp_imm(IntCC::Equal, any, first as i64)
     }
 
     /// A branch's condition: a value, and whether the first edge is taken if that is not 0.
@@ -530,21 +554,21 @@ impl Emitter<'_> {
             (Kind::Mask, Op::Select) => {
                 let [yes, no] = [1, 2].map(|i| self.group_mask(g, block, node.args[i]));
                 let which = self.scalar(block, &g.schedule, node.args[0]);
-                let which = self.lanes(&g.body).splat(Width::W1, which);
+                let which = self.code.lanes(&g.body).splat(Width::W1, which);
                 let pairs = yes.into_iter().zip(no).zip(which);
                 pairs
                     .map(|((yes, no), which)| {
-                        let yes = self.b.band(which, yes);
-                        let other = self.b.bnot(which);
-                        let no = self.b.band(other, no);
-                        self.b.bor(yes, no)
+                        let yes = self.code.b.band(which, yes);
+                        let other = self.code.b.bnot(which);
+                        let no = self.code.b.band(other, no);
+                        self.code.b.bor(yes, no)
                     })
                     .collect()
             }
             (Kind::Mask, op) => match mask_read(block, node) {
                 Some(place) if g.code().masks_in.contains(&place) => {
                     let vars = g.masks[&place].clone();
-                    vars.into_iter().map(|x| self.b.use_var(x)).collect()
+                    vars.into_iter().map(|x| self.code.b.use_var(x)).collect()
                 }
                 _ => {
                     let args: Vec<Vec<Value>> = node
@@ -553,13 +577,13 @@ impl Emitter<'_> {
                         .map(|&a| self.group_mask(g, block, a))
                         .collect();
                     let args: Vec<&Vec<Value>> = args.iter().collect();
-                    self.lanes(&g.body).op(op, Width::W1, &args)
+                    self.code.lanes(&g.body).op(op, Width::W1, &args)
                 }
             },
-            (_, Op::Const(u64::MAX)) => self.lanes(&g.body).all_true(),
+            (_, Op::Const(u64::MAX)) => self.code.lanes(&g.body).all_true(),
             _ => {
                 let bits = self.scalar(block, &g.schedule, v);
-                self.expand(&g.body, bits)
+                self.code.expand(&g.body, bits)
             }
         };
         g.lane_masks.insert(v, value.clone());
@@ -575,27 +599,29 @@ impl Emitter<'_> {
         let value = match node.op {
             _ if node.ty.vary == Vary::Wave => match node.op {
                 Op::Const(c) if node.ty.width != Width::W1 => {
-                    self.lanes(&g.body).const_lanes(node.ty.width, c)
+                    self.code.lanes(&g.body).const_lanes(node.ty.width, c)
                 }
                 _ => {
                     let s = self.scalar(block, &g.schedule, v);
-                    self.lanes(&g.body).splat(node.ty.width, s)
+                    self.code.lanes(&g.body).splat(node.ty.width, s)
                 }
             },
             _ if g.is_uniform(block, v) => {
                 let s = self.group_base(g, block, v);
-                self.lanes(&g.body).splat(node.ty.width, s)
+                self.code.lanes(&g.body).splat(node.ty.width, s)
             }
-            Op::ReadV(n) => self.group_register(g, n),
+            Op::ReadV(n) => self.code.group_register(g, n),
             Op::LaneId => {
-                let lane = self.b.ireduce(types::I32, g.body.lane);
-                self.lanes(&g.body).lane_ids(lane)
+                let lane = self.code.b.ireduce(types::I32, g.body.lane);
+                self.code.lanes(&g.body).lane_ids(lane)
             }
             Op::MaskFromBits | Op::ExecMask => self.group_mask(g, block, node.args[0]),
             Op::Select => {
                 let [mask, new] = [0, 1].map(|i| self.group_value(g, block, node.args[i]));
                 let old = self.group_lanes(g, block, node.args[2]);
-                self.lanes(&g.body).select(node.ty.width, &mask, &new, &old)
+                self.code
+                    .lanes(&g.body)
+                    .select(node.ty.width, &mask, &new, &old)
             }
             Op::Load(..) => unreachable!("bug: %{} is not loaded yet", v.0),
             _ => {
@@ -620,23 +646,8 @@ impl Emitter<'_> {
     /// inactive lanes keep their own values.
     fn group_lanes(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Vec<Value> {
         match block.nodes[v.index()].op {
-            Op::ReadV(n) => self.group_register(g, n),
+            Op::ReadV(n) => self.code.group_register(g, n),
             _ => self.group_value(g, block, v),
         }
-    }
-
-    /// A VGPR as the group's vectors.
-    fn group_register(&mut self, g: &Group<'_>, n: u8) -> Vec<Value> {
-        match g.vgprs.get(&n) {
-            Some(vars) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
-            None => self.reload(&g.body, Place::Home(n)),
-        }
-    }
-
-    /// A vector of zeros.
-    fn nothing(&mut self) -> Value {
-        let ty = dwords_type(self.per());
-        let zero = self.b.iconst(types::I32, 0);
-        self.b.splat(ty, zero)
     }
 }

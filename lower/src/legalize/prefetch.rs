@@ -96,11 +96,11 @@ impl Emitter<'_> {
         let delta = self.moved(entry, first);
         // Rows of lanes are often powers of two apart. In the first-level cache their lines would
         // evict each other.
-        let into = match affine.whole || self.o.host.is_memory_far() {
+        let into = match affine.whole || self.code.region.options().host.is_memory_far() {
             true => VirOp::Prefetch,
             false => VirOp::PrefetchSecond,
         };
-        let start = self.b.iadd(first, delta);
+        let start = self.code.b.iadd(first, delta);
         Prefetch {
             delta,
             start,
@@ -120,9 +120,14 @@ impl Emitter<'_> {
     /// `first` now, from the recorded one; records `first` for the next workgroup.
     fn moved(&mut self, entry: usize, first: Value) -> Value {
         let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * entry);
-        let last = self.b.load(types::I64, Memory::Trusted, self.wave, at);
-        self.b.store(Memory::Trusted, first, self.wave, at);
-        self.b.isub(first, last)
+        let last = self
+            .code
+            .b
+            .load(types::I64, Memory::Trusted, self.code.region.wave(), at);
+        self.code
+            .b
+            .store(Memory::Trusted, first, self.code.region.wave(), at);
+        self.code.b.isub(first, last)
     }
 
     /// Predicts an access of contiguous runs of lanes, whose first addresses are `starts`, and
@@ -130,7 +135,7 @@ impl Emitter<'_> {
     pub(super) fn expect_contiguous(&mut self, starts: &[Value], affine: Affine) {
         let lanes = match affine.whole {
             true => LANES,
-            false => self.row as usize,
+            false => self.code.region.row() as usize,
         };
         let (_, lines) = lines(affine.stride, lanes);
         if affine.stride == 0 || lines * starts.len() as i64 > BURST {
@@ -140,7 +145,7 @@ impl Emitter<'_> {
             return;
         };
         for &start in starts {
-            let there = self.b.iadd(start, prefetch_at.delta);
+            let there = self.code.b.iadd(start, prefetch_at.delta);
             self.prefetch(prefetch_at.into, there, (0, affine.stride, lanes));
         }
     }
@@ -156,8 +161,8 @@ impl Emitter<'_> {
         let (step, count) = lines(stride, lanes);
         for n in 0..count {
             let away = i64::from(offset) + n * step;
-            let at = self.b.iadd_imm(start, away);
-            self.b.effect(into, &[at]);
+            let at = self.code.b.iadd_imm(start, away);
+            self.code.b.effect(into, &[at]);
         }
     }
 }

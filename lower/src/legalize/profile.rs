@@ -4,7 +4,7 @@
 use std::mem::offset_of;
 
 use super::interchange::Inner;
-use super::{Emitter, offset32};
+use super::{Code, Emitter, offset32};
 use crate::abi::Context;
 use crate::analysis::schedule::{Schedule, Segment};
 use crate::ir::{Block, Op, Val};
@@ -90,19 +90,10 @@ impl Notes {
     }
 }
 
-impl Emitter<'_> {
-    /// Marks the code emitted from here on as a piece of the current block.
-    fn piece(&mut self, part: Part) {
-        if let Some(notes) = &mut self.notes {
-            let block = notes.shape.blocks.len() - 1;
-            notes.pieces.push(Piece { block, part });
-            self.b.set_loc(notes.pieces.len() as u32);
-        }
-    }
-
+impl Code<'_> {
     /// Adds 1 to a counter, in code with counters.
     fn add_one(&mut self, counter: usize) {
-        if self.o.profile {
+        if self.region.options().profile {
             let one = self.b.iconst(types::I64, 1);
             self.add_to(counter, one);
         }
@@ -115,6 +106,17 @@ impl Emitter<'_> {
         let old = self.b.load(types::I64, Memory::Trusted, table, at);
         let new = self.b.iadd(old, n);
         self.b.store(Memory::Trusted, new, table, at);
+    }
+}
+
+impl Emitter<'_> {
+    /// Marks the code emitted from here on as a piece of the current block.
+    fn piece(&mut self, part: Part) {
+        if let Some(notes) = &mut self.notes {
+            let block = notes.shape.blocks.len() - 1;
+            notes.pieces.push(Piece { block, part });
+            self.code.b.set_loc(notes.pieces.len() as u32);
+        }
     }
 
     /// At the beginning of a block.
@@ -138,7 +140,7 @@ impl Emitter<'_> {
                 None if self.is_contiguous_form(block, *v) => Access::Runs,
                 None => Access::Call,
             };
-            let pc = self.f.sites[site.0 as usize].pc;
+            let pc = self.code.region.pc_of(site);
             Some(AccessShape { pc, how })
         });
         let accesses: Vec<AccessShape> = accesses.collect();
@@ -155,20 +157,23 @@ impl Emitter<'_> {
             ..BlockShape::default()
         });
         self.piece(Part::Wave);
-        self.add_one(executions);
+        self.code.add_one(executions);
     }
 
     /// At the end of a block, where its EXEC values are available.
     pub(super) fn profile_lanes(&mut self, block: &Block, plan: &Schedule) {
-        let notes = self.notes.as_ref().filter(|_| self.o.profile);
+        let notes = self
+            .notes
+            .as_ref()
+            .filter(|_| self.code.region.options().profile);
         let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
             return;
         };
         let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
         for (&(exec, _), counter) in block.counts.iter().zip(counters) {
             let exec = self.scalar(block, plan, exec);
-            let lanes = self.b.popcnt(exec);
-            self.add_to(counter, lanes);
+            let lanes = self.code.b.popcnt(exec);
+            self.code.add_to(counter, lanes);
         }
     }
 
@@ -191,18 +196,21 @@ impl Emitter<'_> {
 
     /// After that loop, which ran `iterations` (I64) iterations with all lanes.
     pub(super) fn profile_iterations(&mut self, iterations: Value) {
-        let notes = self.notes.as_ref().filter(|_| self.o.profile);
+        let notes = self
+            .notes
+            .as_ref()
+            .filter(|_| self.code.region.options().profile);
         let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
             return;
         };
         let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
         let made = shape.interchanged.as_ref().map(|form| form.iterations);
         for counter in made.into_iter().chain([shape.executions]) {
-            self.add_to(counter, iterations);
+            self.code.add_to(counter, iterations);
         }
-        let lanes = self.b.ishl_imm(iterations, 6);
+        let lanes = self.code.b.ishl_imm(iterations, 6);
         for counter in counters {
-            self.add_to(counter, lanes);
+            self.code.add_to(counter, lanes);
         }
     }
 
@@ -214,7 +222,7 @@ impl Emitter<'_> {
         segment: &Segment,
         group: usize,
     ) {
-        let masked_group = self.per() as u8;
+        let masked_group = self.code.per() as u8;
         let Some(notes) = &mut self.notes else { return };
         let Some(shape) = notes.shape.blocks.last_mut() else {
             return;
@@ -249,7 +257,7 @@ impl Emitter<'_> {
                 .expect("it was there")
                 .segments[last]
                 .masked = Some(counter);
-            self.add_one(counter);
+            self.code.add_one(counter);
         }
         self.piece(Part::Segment {
             number: last,

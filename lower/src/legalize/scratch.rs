@@ -13,7 +13,7 @@ use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::lanes::dwords_type;
-use super::{Emitter, access};
+use super::{Code, Emitter, access};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::ir::functions::{EffectFn, mem_code};
@@ -92,107 +92,7 @@ pub(super) fn part(data: Data) -> Option<(u32, bool)> {
     }
 }
 
-impl Emitter<'_> {
-    /// Is a node an access with an inline form? That form is executed if the access lies in the wave's own scratch.
-    pub(super) fn is_inline_scratch(&self, block: &Block, v: Val) -> bool {
-        let node = &block.nodes[v.index()];
-        let Some((_, Space::Scratch | Space::Buffer, data, _)) = load_or_store(node.op) else {
-            return false;
-        };
-        let wave = block.nodes[node.args[0].index()].ty.vary == Vary::Wave;
-        let one = wave || self.level.contains(&v);
-        !self.o.baseline && (one || self.o.host.is_wide()) && access::is_known(data)
-    }
-
-    /// Emits an access of scratch.
-    pub(super) fn scratch_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
-        let node = &block.nodes[v.index()];
-        let access = load_or_store(node.op);
-        let (load, space, data, site) = access.expect("bug: no load and no store");
-        let exec = self.mask_bits(block, plan, node.args[1]);
-        // Before the branch, because all paths use it.
-        self.new_exec(block, plan, v);
-        let places = self.places(block, plan, v);
-        let mut bounding = Vec::new();
-        for &bound in bounds(node) {
-            bounding.push(self.wave_word(block, plan, bound));
-        }
-        let address = &block.nodes[node.args[0].index()];
-        let wave = address.ty.vary == Vary::Wave;
-        let constant = match address.op {
-            Op::Const(c) => Some(c as u32),
-            _ => None,
-        };
-        let offset = match wave {
-            true => self.scalar(block, plan, node.args[0]),
-            false => self.place_address(block, plan, node.args[0]),
-        };
-        let call = |e: &mut Self| {
-            let code = e.integer(types::I64, mem_code(space, data) as i64);
-            let kind = e.integer(types::I64, i64::from(wave));
-            let offset = match wave {
-                true => e.b.uextend(types::I64, offset),
-                false => offset,
-            };
-            let mut args = vec![offset, kind, exec, code];
-            let (f, out) = match load {
-                true => (EffectFn::Load, places.as_slice()),
-                false => (EffectFn::Store, &[][..]),
-            };
-            if !load {
-                args.extend(&places);
-            }
-            args.extend(&bounding);
-            e.effect_to(block, plan, v, (f, site), &args, out);
-        };
-        let (gathers, level) = (self.has_masks(), self.level.contains(&v));
-        let one = wave || level;
-        if !self.is_inline_scratch(block, v) {
-            call(self);
-            return;
-        }
-        let window = self.scratch_window(v, block, space, &bounding);
-        let least = match (space, bounds(node)) {
-            (Space::Buffer, &[_, _, _, least]) => match block.nodes[least.index()].op {
-                Op::Const(least) => least as u32,
-                _ => unreachable!("bug: a bound of offsets that is not known"),
-            },
-            _ => 0,
-        };
-        let [some, slow, done] = [(); 3].map(|()| self.b.create_block());
-        if one || gathers {
-            self.b.set_cold_block(slow);
-        }
-        self.b.brif(exec, some, &[], done, &[]);
-        self.enter(some);
-        let a = Access {
-            load,
-            data,
-            exec,
-            places: &places,
-            window,
-            least,
-        };
-        match (constant, wave) {
-            (Some(n), _) => self.scratch_uniform(a, Offset::Constant(n), slow, done),
-            (None, true) => self.scratch_uniform(a, Offset::Word(offset), slow, done),
-            (None, false) => {
-                let first = self.b.ctz(exec);
-                let at = self.b.ishl_imm(first, 2);
-                let first = self.word_at(offset, at);
-                if level {
-                    self.scratch_uniform(a, Offset::Word(first), slow, done);
-                } else {
-                    self.scratch_each(a, (offset, first), slow, done);
-                }
-            }
-        }
-        self.enter(slow);
-        call(self);
-        self.b.jump(done, &[]);
-        self.enter(done);
-    }
-
+impl Code<'_> {
     /// Moves elements as one access if the active lanes' offsets are equal, otherwise by gathers or scatters if the
     /// host has them. Jumps to `done`, or branches to `slow` before anything is moved.
     fn scratch_each(
@@ -217,66 +117,6 @@ impl Emitter<'_> {
         } else {
             self.b.jump(slow, &[]);
         }
-    }
-
-    /// The window of an access: from its offset 0 to the end of the wave's scratch. `room` is 0 if the start is outside
-    /// of the wave's scratch or misaligned, or if the descriptor is not one of scratch or has too few records. Accesses
-    /// of a block with the same bounds share a window.
-    pub(super) fn scratch_window(
-        &mut self,
-        v: Val,
-        block: &Block,
-        space: Space,
-        bounding: &[Value],
-    ) -> Window {
-        let mut key = bounds(&block.nodes[v.index()]).to_vec();
-        key.truncate(3);
-        if let Some(&window) = self.singles.scratch.get(&key) {
-            return window;
-        }
-        let (at, len) = (
-            offset_of!(Context, scratch),
-            offset_of!(Context, scratch_len),
-        );
-        let [at, len] = [at, len].map(|field| self.context(types::I64, field));
-        let order = IntCC::UnsignedLessThanOrEqual;
-        let start = match space {
-            Space::Scratch => bounding[0],
-            _ => {
-                let base = self.b.band_imm(bounding[0], (1 << 48) - 1);
-                self.b.iadd(base, bounding[2])
-            }
-        };
-        let away = self.b.isub(start, at);
-        let inside = self.b.icmp(order, away, len);
-        // Some targets ignore the low bits of misaligned addresses.
-        let rest = self.b.band_imm(start, 3);
-        let aligned = self.b.icmp_imm(IntCC::Equal, rest, 0);
-        let mut good = self.b.band(inside, aligned);
-        let room = self.b.isub(len, away);
-        if space != Space::Scratch {
-            let wrong = [0, 1].map(|i| {
-                let word = SCRATCH_DESCRIPTOR[i];
-                let [mask, bits] = [word.mask, word.bits].map(|w| (u64::from(w) << 32) as i64);
-                let word = self.b.band_imm(bounding[i], mask);
-                self.b.bxor_imm(word, bits)
-            });
-            let wrong = self.b.bor(wrong[0], wrong[1]);
-            let kind = self.b.icmp_imm(IntCC::Equal, wrong, 0);
-            // Some targets compare the sum of offset and SOFFSET with the number of records. This check covers all
-            // offsets in the window.
-            let records = self.b.band_imm(bounding[1], i64::from(u32::MAX));
-            let most = self.b.ushr_imm(room, 6);
-            let most = self.b.iadd(most, bounding[2]);
-            let bound = self.b.icmp(order, most, records);
-            let both = self.b.band(kind, bound);
-            good = self.b.band(good, both);
-        }
-        let zero = self.b.iconst(types::I64, 0);
-        let room = self.b.select(good, room, zero);
-        let window = Window { start, room };
-        self.singles.scratch.insert(key, window);
-        window
     }
 
     /// Does `good` hold for the words of all active lanes (I8)? It is called for each host vector of words.
@@ -488,7 +328,7 @@ impl Emitter<'_> {
         slow: HostBlock,
         done: HostBlock,
     ) {
-        debug_assert!(self.o.host.has_masks());
+        debug_assert!(self.region.options().host.has_masks());
         let per = self.per();
         let ty = dwords_type(per);
         let most = self.b.ushr_imm(a.window.room, 6);
@@ -575,5 +415,174 @@ impl Emitter<'_> {
             }
         }
         self.b.jump(done, &[]);
+    }
+}
+
+impl Emitter<'_> {
+    /// Is a node an access with an inline form? That form is executed if the access lies in the wave's own scratch.
+    pub(super) fn is_inline_scratch(&self, block: &Block, v: Val) -> bool {
+        let node = &block.nodes[v.index()];
+        let Some((_, Space::Scratch | Space::Buffer, data, _)) = load_or_store(node.op) else {
+            return false;
+        };
+        let wave = block.nodes[node.args[0].index()].ty.vary == Vary::Wave;
+        let one = wave || self.level.contains(&v);
+        !self.code.region.options().baseline
+            && (one || self.code.region.options().host.is_wide())
+            && access::is_known(data)
+    }
+
+    /// Emits an access of scratch.
+    pub(super) fn scratch_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, site) = access.expect("bug: no load and no store");
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        // Before the branch, because all paths use it.
+        self.new_exec(block, plan, v);
+        let places = self.places(block, plan, v);
+        let mut bounding = Vec::new();
+        for &bound in bounds(node) {
+            bounding.push(self.wave_word(block, plan, bound));
+        }
+        let address = &block.nodes[node.args[0].index()];
+        let wave = address.ty.vary == Vary::Wave;
+        let constant = match address.op {
+            Op::Const(c) => Some(c as u32),
+            _ => None,
+        };
+        let offset = match wave {
+            true => self.scalar(block, plan, node.args[0]),
+            false => self.place_address(block, plan, node.args[0]),
+        };
+        let call = |e: &mut Self| {
+            let code = e.code.integer(types::I64, mem_code(space, data) as i64);
+            let kind = e.code.integer(types::I64, i64::from(wave));
+            let offset = match wave {
+                true => e.code.b.uextend(types::I64, offset),
+                false => offset,
+            };
+            let mut args = vec![offset, kind, exec, code];
+            let (f, out) = match load {
+                true => (EffectFn::Load, places.as_slice()),
+                false => (EffectFn::Store, &[][..]),
+            };
+            if !load {
+                args.extend(&places);
+            }
+            args.extend(&bounding);
+            e.effect_to(block, plan, v, (f, site), &args, out);
+        };
+        let (gathers, level) = (self.code.has_masks(), self.level.contains(&v));
+        let one = wave || level;
+        if !self.is_inline_scratch(block, v) {
+            call(self);
+            return;
+        }
+        let window = self.scratch_window(v, block, space, &bounding);
+        let least = match (space, bounds(node)) {
+            (Space::Buffer, &[_, _, _, least]) => match block.nodes[least.index()].op {
+                Op::Const(least) => least as u32,
+                _ => unreachable!("bug: a bound of offsets that is not known"),
+            },
+            _ => 0,
+        };
+        let [some, slow, done] = [(); 3].map(|()| self.code.b.create_block());
+        if one || gathers {
+            self.code.b.set_cold_block(slow);
+        }
+        self.code.b.brif(exec, some, &[], done, &[]);
+        self.code.enter(some);
+        let a = Access {
+            load,
+            data,
+            exec,
+            places: &places,
+            window,
+            least,
+        };
+        match (constant, wave) {
+            (Some(n), _) => self
+                .code
+                .scratch_uniform(a, Offset::Constant(n), slow, done),
+            (None, true) => self
+                .code
+                .scratch_uniform(a, Offset::Word(offset), slow, done),
+            (None, false) => {
+                let first = self.code.b.ctz(exec);
+                let at = self.code.b.ishl_imm(first, 2);
+                let first = self.code.word_at(offset, at);
+                if level {
+                    self.code
+                        .scratch_uniform(a, Offset::Word(first), slow, done);
+                } else {
+                    self.code.scratch_each(a, (offset, first), slow, done);
+                }
+            }
+        }
+        self.code.enter(slow);
+        call(self);
+        self.code.b.jump(done, &[]);
+        self.code.enter(done);
+    }
+
+    /// The window of an access: from its offset 0 to the end of the wave's scratch. `room` is 0 if the start is outside
+    /// of the wave's scratch or misaligned, or if the descriptor is not one of scratch or has too few records. Accesses
+    /// of a block with the same bounds share a window.
+    pub(super) fn scratch_window(
+        &mut self,
+        v: Val,
+        block: &Block,
+        space: Space,
+        bounding: &[Value],
+    ) -> Window {
+        let mut key = bounds(&block.nodes[v.index()]).to_vec();
+        key.truncate(3);
+        if let Some(&window) = self.singles.scratch.get(&key) {
+            return window;
+        }
+        let (at, len) = (
+            offset_of!(Context, scratch),
+            offset_of!(Context, scratch_len),
+        );
+        let [at, len] = [at, len].map(|field| self.code.context(types::I64, field));
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let start = match space {
+            Space::Scratch => bounding[0],
+            _ => {
+                let base = self.code.b.band_imm(bounding[0], (1 << 48) - 1);
+                self.code.b.iadd(base, bounding[2])
+            }
+        };
+        let away = self.code.b.isub(start, at);
+        let inside = self.code.b.icmp(order, away, len);
+        // Some targets ignore the low bits of misaligned addresses.
+        let rest = self.code.b.band_imm(start, 3);
+        let aligned = self.code.b.icmp_imm(IntCC::Equal, rest, 0);
+        let mut good = self.code.b.band(inside, aligned);
+        let room = self.code.b.isub(len, away);
+        if space != Space::Scratch {
+            let wrong = [0, 1].map(|i| {
+                let word = SCRATCH_DESCRIPTOR[i];
+                let [mask, bits] = [word.mask, word.bits].map(|w| (u64::from(w) << 32) as i64);
+                let word = self.code.b.band_imm(bounding[i], mask);
+                self.code.b.bxor_imm(word, bits)
+            });
+            let wrong = self.code.b.bor(wrong[0], wrong[1]);
+            let kind = self.code.b.icmp_imm(IntCC::Equal, wrong, 0);
+            // Some targets compare the sum of offset and SOFFSET with the number of records. This check covers all
+            // offsets in the window.
+            let records = self.code.b.band_imm(bounding[1], i64::from(u32::MAX));
+            let most = self.code.b.ushr_imm(room, 6);
+            let most = self.code.b.iadd(most, bounding[2]);
+            let bound = self.code.b.icmp(order, most, records);
+            let both = self.code.b.band(kind, bound);
+            good = self.code.b.band(good, both);
+        }
+        let zero = self.code.b.iconst(types::I64, 0);
+        let room = self.code.b.select(good, room, zero);
+        let window = Window { start, room };
+        self.singles.scratch.insert(key, window);
+        window
     }
 }

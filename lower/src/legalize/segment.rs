@@ -1,11 +1,11 @@
 //! One segment: a loop over lane groups, in an unmasked and a masked version.
 
-use super::Emitter;
 use super::body::Body;
 use super::evaluate::{Frame, Shape, evaluate};
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
 use super::scalar::Scalars;
+use super::{Code, Emitter, frame_offset, home_offset};
 use crate::analysis::schedule::{Class, Place, Schedule, Segment};
 use crate::ir::functions::LaneFn;
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
@@ -63,23 +63,20 @@ impl Frame for Wave<'_> {
         match (node.op, node.ty.width) {
             (Op::Pair, _) => e.resident_pair(self.0, v),
             (Op::ReadS(slot), _) => Some(e.slot(slot)),
-            (Op::Const(n), Width::W32) if e.o.baseline => {
-                Some(e.integer(types::I32, i64::from(n as u32)))
+            (Op::Const(n), Width::W32) if e.code.region.options().baseline => {
+                Some(e.code.integer(types::I32, i64::from(n as u32)))
             }
-            (Op::Const(n), Width::W64) if e.o.baseline => Some(e.integer(types::I64, n as i64)),
-            (Op::CodeAddress(pc), _) => Some(e.address(pc)),
+            (Op::Const(n), Width::W64) if e.code.region.options().baseline => {
+                Some(e.code.integer(types::I64, n as i64))
+            }
+            (Op::CodeAddress(pc), _) => Some(e.code.address(pc)),
             (Op::Ballot, _) => Some(e.mask_bits(self.0, self.1, node.args[0])),
             _ => None,
         }
     }
 }
 
-impl<'f> Emitter<'f> {
-    /// A wave value, computed at the current position unless it is available.
-    pub(super) fn scalar(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
-        evaluate(self, &mut Wave(block, plan), v)
-    }
-
+impl<'f> Code<'f> {
     /// A node on one value of each argument.
     pub(super) fn wave_op(&mut self, block: &Block, v: Val, args: &[Value]) -> Value {
         let node = &block.nodes[v.index()];
@@ -89,8 +86,54 @@ impl<'f> Emitter<'f> {
     /// An operation on scalars.
     pub(super) fn scalar_op(&mut self, op: Op, width: Width, args: &[Value]) -> Value {
         let args: Vec<&Value> = args.iter().collect();
-        let (b, exact_nan) = (&mut self.b, self.o.exact_nan);
+        let (b, exact_nan) = (&mut self.b, self.region.options().exact_nan);
         Scalars { b, exact_nan }.op(op, width, &args)
+    }
+
+    pub(super) fn lanes(&mut self, body: &Body) -> Lanes<'_, 'f> {
+        self.of_lanes(body.slices, self.per())
+    }
+
+    fn spill(&mut self, body: &Body, width: Width, slot: u32, value: &Vec<Value>) {
+        if width == Width::W64 {
+            let lo = self.lanes(body).word(false, value);
+            let hi = self.lanes(body).word(true, value);
+            self.spill(body, Width::W32, slot, &lo);
+            self.spill(body, Width::W32, slot + 1, &hi);
+            return;
+        }
+        for (j, &x) in value.iter().enumerate() {
+            let at = frame_offset(slot) + (4 * self.per() * j) as i32;
+            self.b.store(Memory::Trusted, x, body.frame, at);
+        }
+    }
+
+    /// The group's part of a value in memory.
+    pub(super) fn reload(&mut self, body: &Body, place: Place) -> Vec<Value> {
+        let (base, offset) = match place {
+            Place::Home(n) => (body.wave, home_offset(n)),
+            Place::Frame(slot) => (body.frame, frame_offset(slot)),
+        };
+        let (ty, bytes) = (dwords_type(self.per()), 4 * self.per());
+        (0..body.slices)
+            .map(|j| {
+                let at = offset + (bytes * j) as i32;
+                self.b.load(ty, Memory::Trusted, base, at)
+            })
+            .collect()
+    }
+
+    /// The group's part of 64 mask bits as masks.
+    pub(super) fn expand(&mut self, body: &Body, bits: Value) -> Vec<Value> {
+        let here = self.b.ushr(bits, body.lane);
+        self.lanes(body).expand_mask(here)
+    }
+}
+
+impl<'f> Emitter<'f> {
+    /// A wave value, computed at the current position unless it is available.
+    pub(super) fn scalar(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        evaluate(self, &mut Wave(block, plan), v)
     }
 
     /// The 64 bits of a lane mask as a wave value.
@@ -100,8 +143,8 @@ impl<'f> Emitter<'f> {
             Op::MaskFromBits | Op::ExecMask => self.scalar(block, plan, node.args[0]),
             _ if node.ty.vary == Vary::Wave => {
                 let one = self.scalar(block, plan, v);
-                let wide = self.b.uextend(types::I64, one);
-                self.b.ineg(wide)
+                let wide = self.code.b.uextend(types::I64, one);
+                self.code.b.ineg(wide)
             }
             _ => self.bits[&v],
         }
@@ -129,13 +172,13 @@ impl<'f> Emitter<'f> {
             .ballots
             .iter()
             .map(|&v| {
-                let var = self.variable(types::I64);
-                let zero = self.integer(types::I64, 0);
-                self.b.def_var(var, zero);
+                let var = self.code.variable(types::I64);
+                let zero = self.code.integer(types::I64, 0);
+                self.code.b.def_var(var, zero);
                 (v, var)
             })
             .collect();
-        let after = self.b.create_block();
+        let after = self.code.b.create_block();
         let group = self.group_of(block, segment, loads);
         self.profile_segment(block, plan, segment, group);
         let work = Work {
@@ -161,16 +204,16 @@ impl<'f> Emitter<'f> {
                 Some(known) => good.extend(&known.good),
                 None => {
                     for exec in all {
-                        good.push(self.b.icmp_imm(IntCC::Equal, exec, -1));
+                        good.push(self.code.b.icmp_imm(IntCC::Equal, exec, -1));
                     }
                 }
             }
-            let other = self.b.create_block();
+            let other = self.code.b.create_block();
             for (mostly, else_good) in std::mem::take(&mut fusion.either) {
-                self.require_either(other, mostly, else_good);
+                self.code.require_either(other, mostly, else_good);
             }
             for good in good {
-                self.require(other, good);
+                self.code.require(other, good);
             }
             // Values computed on the other path are not available after it.
             let scalars = self.scalars.clone();
@@ -182,19 +225,19 @@ impl<'f> Emitter<'f> {
                 None => self.full(work, after),
             }
             self.fusion = Fusion::default();
-            self.enter(other);
+            self.code.enter(other);
             self.profile_after();
-            self.out_of_line = true;
+            self.code.set_out_of_line(true);
             let prefetches = std::mem::replace(&mut self.prefetches, false);
             self.one_by_one(work, (loads, stores), after);
-            self.out_of_line = false;
+            self.code.set_out_of_line(false);
             self.prefetches = prefetches;
             (self.scalars, self.singles) = (scalars, singles);
         }
-        self.enter(after);
+        self.code.enter(after);
         self.profile_after();
         for (v, var) in bits {
-            let value = self.b.use_var(var);
+            let value = self.code.b.use_var(var);
             self.bits.insert(v, value);
         }
     }
@@ -204,9 +247,9 @@ impl<'f> Emitter<'f> {
         for &load in loads {
             self.whole(w.block, w.plan, load);
         }
-        let behind = self.b.create_block();
+        let behind = self.code.b.create_block();
         if is_empty(w.segment) {
-            self.b.jump(behind, &[]);
+            self.code.b.jump(behind, &[]);
         } else if loads.is_empty() {
             self.loops(w, behind);
         } else if w.execs.is_empty() {
@@ -214,12 +257,12 @@ impl<'f> Emitter<'f> {
         } else {
             self.masked(w, behind);
         }
-        self.enter(behind);
+        self.code.enter(behind);
         self.profile_after();
         for &store in stores {
             self.whole(w.block, w.plan, store);
         }
-        self.b.jump(after, &[]);
+        self.code.b.jump(after, &[]);
     }
 
     /// The loops of a segment that takes all values from registers and slots.
@@ -228,25 +271,25 @@ impl<'f> Emitter<'f> {
             self.full(w, after);
             return;
         }
-        if self.o.is_masked_alone() {
+        if self.code.region.options().is_masked_alone() {
             self.masked(w, after);
             return;
         }
         let mut all = w.execs[0];
         for &e in &w.execs[1..] {
-            all = self.b.band(all, e);
+            all = self.code.b.band(all, e);
         }
-        let masked = self.b.create_block();
-        if self.o.has(Forms::UNMASKED) {
-            let full = self.b.create_block();
-            let ones = self.b.icmp_imm(IntCC::Equal, all, -1);
-            self.b.brif(ones, full, &[], masked, &[]);
-            self.enter(full);
+        let masked = self.code.b.create_block();
+        if self.code.region.options().has(Forms::UNMASKED) {
+            let full = self.code.b.create_block();
+            let ones = self.code.b.icmp_imm(IntCC::Equal, all, -1);
+            self.code.b.brif(ones, full, &[], masked, &[]);
+            self.code.enter(full);
             self.full(w, after);
         } else {
-            self.b.jump(masked, &[]);
+            self.code.b.jump(masked, &[]);
         }
-        self.enter(masked);
+        self.code.enter(masked);
         self.masked(w, after);
     }
 
@@ -258,16 +301,17 @@ impl<'f> Emitter<'f> {
 
     /// The masked loop of a segment.
     fn masked(&mut self, w: Work<'_>, after: HostBlock) {
-        let skips = skippable(w.block, w.segment) && !self.o.is_brief(w.segment);
+        let skips =
+            skippable(w.block, w.segment) && !self.code.region.options().is_brief(w.segment);
         let skip = skips.then(|| {
             let mut any = w.execs[0];
             for &e in &w.execs[1..] {
-                any = self.b.bor(any, e);
+                any = self.code.b.bor(any, e);
             }
             any
         });
         self.profile_loop(false);
-        let group = self.per();
+        let group = self.code.per();
         self.lane_loop(Work { group, ..w }, false, skip, after);
     }
 
@@ -310,32 +354,32 @@ impl<'f> Emitter<'f> {
             group,
             ..
         } = w;
-        let asked = match full && !self.out_of_line {
+        let asked = match full && !self.code.is_out_of_line() {
             true => self.share(group),
             false => Vec::new(),
         };
-        let (header, offset) = self.begin_offsets();
-        let two = self.integer(types::I64, 2);
-        let lane = self.b.ushr(offset, two);
-        self.request_at(&asked, lane, group);
+        let (header, offset) = self.code.begin_offsets();
+        let two = self.code.integer(types::I64, 2);
+        let lane = self.code.b.ushr(offset, two);
+        self.code.request_at(&asked, lane, group);
         let latch = skip.map(|any| {
-            let latch = self.b.create_block();
-            let shifted = self.b.ushr(any, lane);
-            let lanes = self.integer(types::I64, (1 << group) - 1);
-            let here = self.b.band(shifted, lanes);
-            let work = self.b.create_block();
-            self.b.brif(here, work, &[], latch, &[]);
-            self.enter(work);
+            let latch = self.code.b.create_block();
+            let shifted = self.code.b.ushr(any, lane);
+            let lanes = self.code.integer(types::I64, (1 << group) - 1);
+            let here = self.code.b.band(shifted, lanes);
+            let work = self.code.b.create_block();
+            self.code.b.brif(here, work, &[], latch, &[]);
+            self.code.enter(work);
             latch
         });
-        let wave = self.b.iadd(self.wave, offset);
+        let wave = self.code.b.iadd(self.code.region.wave(), offset);
         // A segment without slots does not access the frame.
         let frame = match plan.slots {
-            0 if self.o.baseline => self.frame,
-            _ => self.b.iadd(self.frame, offset),
+            0 if self.code.region.options().baseline => self.code.region.frame(),
+            _ => self.code.b.iadd(self.code.region.frame(), offset),
         };
         let mut body = Body {
-            slices: group / self.per(),
+            slices: group / self.code.per(),
             full,
             lane,
             wave,
@@ -363,11 +407,11 @@ impl<'f> Emitter<'f> {
         for (place, value) in kept {
             let (base, offset) = match place {
                 Place::Home(n) => (body.wave, self.home_to_write(n)),
-                Place::Frame(slot) => (body.frame, Self::frame_offset(slot)),
+                Place::Frame(slot) => (body.frame, frame_offset(slot)),
             };
             for (j, x) in value.into_iter().enumerate() {
-                let at = offset + (4 * self.per() * j) as i32;
-                self.b.store(Memory::Trusted, x, base, at);
+                let at = offset + (4 * self.code.per() * j) as i32;
+                self.code.b.store(Memory::Trusted, x, base, at);
             }
         }
         self.fused_stores(block, plan, &mut body);
@@ -376,62 +420,30 @@ impl<'f> Emitter<'f> {
                 continue;
             }
             let value = body.values[&v].clone();
-            self.spill(&body, block.nodes[v.index()].ty.width, slot, &value);
+            self.code
+                .spill(&body, block.nodes[v.index()].ty.width, slot, &value);
         }
         for &(n, v) in &segment.stores {
             let home = self.home_to_write(n);
             for (j, &x) in body.values[&v].iter().enumerate() {
-                let at = home + (4 * self.per() * j) as i32;
-                self.b.store(Memory::Trusted, x, body.wave, at);
+                let at = home + (4 * self.code.per() * j) as i32;
+                self.code.b.store(Memory::Trusted, x, body.wave, at);
             }
         }
         for &(v, var) in bits {
             let mask = body.values[&v].clone();
-            let collected = self.lanes(&body).collect_mask(&mask);
-            let placed = self.b.ishl(collected, lane);
-            let old = self.b.use_var(var);
-            let new = self.b.bor(old, placed);
-            self.b.def_var(var, new);
+            let collected = self.code.lanes(&body).collect_mask(&mask);
+            let placed = self.code.b.ishl(collected, lane);
+            let old = self.code.b.use_var(var);
+            let new = self.code.b.bor(old, placed);
+            self.code.b.def_var(var, new);
         }
         if let Some(latch) = latch {
-            self.b.jump(latch, &[]);
-            self.enter(latch);
+            self.code.b.jump(latch, &[]);
+            self.code.enter(latch);
         }
-        self.end_offsets((header, offset), 4 * group, after);
-        self.seal(header);
-    }
-
-    pub(super) fn lanes(&mut self, body: &Body) -> Lanes<'_, 'f> {
-        self.of_lanes(body.slices, self.per())
-    }
-
-    fn spill(&mut self, body: &Body, width: Width, slot: u32, value: &Vec<Value>) {
-        if width == Width::W64 {
-            let lo = self.lanes(body).word(false, value);
-            let hi = self.lanes(body).word(true, value);
-            self.spill(body, Width::W32, slot, &lo);
-            self.spill(body, Width::W32, slot + 1, &hi);
-            return;
-        }
-        for (j, &x) in value.iter().enumerate() {
-            let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
-            self.b.store(Memory::Trusted, x, body.frame, at);
-        }
-    }
-
-    /// The group's part of a value in memory.
-    pub(super) fn reload(&mut self, body: &Body, place: Place) -> Vec<Value> {
-        let (base, offset) = match place {
-            Place::Home(n) => (body.wave, Self::home_offset(n)),
-            Place::Frame(slot) => (body.frame, Self::frame_offset(slot)),
-        };
-        let (ty, bytes) = (dwords_type(self.per()), 4 * self.per());
-        (0..body.slices)
-            .map(|j| {
-                let at = offset + (bytes * j) as i32;
-                self.b.load(ty, Memory::Trusted, base, at)
-            })
-            .collect()
+        self.code.end_offsets((header, offset), 4 * group, after);
+        self.code.seal(header);
     }
 
     /// A value as the group's lanes, from its location.
@@ -453,51 +465,45 @@ impl<'f> Emitter<'f> {
         }
         let node = &block.nodes[v.index()];
         let value = match (plan.class[v.index()], node.op) {
-            (_, Op::ReadV(n)) => self.reload(body, Place::Home(n)),
+            (_, Op::ReadV(n)) => self.code.reload(body, Place::Home(n)),
             (_, Op::LaneId) => {
-                let lane = self.b.ireduce(types::I32, body.lane);
-                self.lanes(body).lane_ids(lane)
+                let lane = self.code.b.ireduce(types::I32, body.lane);
+                self.code.lanes(body).lane_ids(lane)
             }
-            (_, Op::ExecMask) if body.full => self.lanes(body).all_true(),
+            (_, Op::ExecMask) if body.full => self.code.lanes(body).all_true(),
             (Class::Leaf, Op::MaskFromBits | Op::ExecMask) => {
                 let bits = self.scalar(block, plan, node.args[0]);
-                self.expand(body, bits)
+                self.code.expand(body, bits)
             }
             (Class::Lane, _) if node.ty.width == Width::W1 => {
                 let bits = self.bits[&v];
-                self.expand(body, bits)
+                self.code.expand(body, bits)
             }
             (Class::Scalar, Op::Const(c)) if node.ty.width != Width::W1 => {
-                self.lanes(body).const_lanes(node.ty.width, c)
+                self.code.lanes(body).const_lanes(node.ty.width, c)
             }
             (Class::Scalar, _) => {
                 let s = self.scalar(block, plan, v);
-                self.lanes(body).splat(node.ty.width, s)
+                self.code.lanes(body).splat(node.ty.width, s)
             }
             (Class::Whole, _) if node.ty.vary == Vary::Wave => {
                 let s = self.scalar(block, plan, v);
-                self.lanes(body).splat(node.ty.width, s)
+                self.code.lanes(body).splat(node.ty.width, s)
             }
             _ => {
                 let place = plan.place[v.index()]
                     .unwrap_or_else(|| panic!("bug: %{} has no place: {node:?}", v.0));
                 match (node.ty.width, place) {
                     (Width::W64, Place::Frame(slot)) => {
-                        let lo = self.reload(body, Place::Frame(slot));
-                        let hi = self.reload(body, Place::Frame(slot + 1));
-                        self.lanes(body).pair([&lo, &hi])
+                        let lo = self.code.reload(body, Place::Frame(slot));
+                        let hi = self.code.reload(body, Place::Frame(slot + 1));
+                        self.code.lanes(body).pair([&lo, &hi])
                     }
-                    _ => self.reload(body, place),
+                    _ => self.code.reload(body, place),
                 }
             }
         };
         body.values.insert(v, value);
-    }
-
-    /// The group's part of 64 mask bits as masks.
-    pub(super) fn expand(&mut self, body: &Body, bits: Value) -> Vec<Value> {
-        let here = self.b.ushr(bits, body.lane);
-        self.lanes(body).expand_mask(here)
     }
 
     pub(super) fn lane_node(
@@ -534,17 +540,17 @@ impl<'f> Emitter<'f> {
             Op::Shl | Op::Lshr | Op::Ashr if is_wave(arg(1)) => {
                 let a = self.lane_value(block, plan, body, arg(0));
                 let amount = self.scalar(block, plan, arg(1));
-                return self.lanes(body).shift_by_wave(node.op, &a, amount);
+                return self.code.lanes(body).shift_by_wave(node.op, &a, amount);
             }
             Op::AlignBit if is_wave(arg(2)) => {
                 let hi = self.lane_value(block, plan, body, arg(0));
                 let lo = self.lane_value(block, plan, body, arg(1));
                 return match constant(arg(2)).map(|c| c as u32 & 31) {
                     Some(0) => lo,
-                    Some(n) => self.lanes(body).align_by_const(&hi, &lo, n),
+                    Some(n) => self.code.lanes(body).align_by_const(&hi, &lo, n),
                     None => {
                         let amount = self.scalar(block, plan, arg(2));
-                        self.lanes(body).align_by_wave(&hi, &lo, amount)
+                        self.code.lanes(body).align_by_wave(&hi, &lo, amount)
                     }
                 };
             }
@@ -552,7 +558,7 @@ impl<'f> Emitter<'f> {
                 if let Some(selector) = selectors::without_signs(block, arg(2)) {
                     let s0 = self.lane_value(block, plan, body, arg(0));
                     let s1 = self.lane_value(block, plan, body, arg(1));
-                    return self.lanes(body).perm_by_const(&s0, &s1, selector);
+                    return self.code.lanes(body).perm_by_const(&s0, &s1, selector);
                 }
                 if let Some(value) = self.perm_by_wave(block, plan, body, v) {
                     return value;
@@ -577,10 +583,12 @@ impl<'f> Emitter<'f> {
         let args: Vec<&Vec<Value>> = node.args.iter().map(|a| &body.values[a]).collect();
         if let Op::Call(f, _) = node.op {
             let args: Vec<&[Value]> = args.into_iter().map(Vec::as_slice).collect();
-            let mut words = self.lanes(body).function(f, &args);
+            let mut words = self.code.lanes(body).function(f, &args);
             body.words.insert(v, words.split_off(1));
             return words.swap_remove(0);
         }
-        self.lanes(body).op(node.op, width_of(block, node), &args)
+        self.code
+            .lanes(body)
+            .op(node.op, width_of(block, node), &args)
     }
 }

@@ -7,6 +7,8 @@ use crate::vir::{Block, Builder, Constant, Type, Value};
 /// Values of a region available for reuse.
 #[derive(Default)]
 pub(crate) struct ValueNumbering {
+    /// Integer constants of the baseline tier, at the function's entry.
+    integers: HashMap<(Type, i64), Value>,
     constants: HashMap<(Type, u64), Constant>,
     /// The block for which the rest is valid.
     block: Option<Block>,
@@ -17,6 +19,12 @@ pub(crate) struct ValueNumbering {
 }
 
 impl ValueNumbering {
+    /// An integer constant at the function's entry, for any block.
+    pub(super) fn integer(&mut self, b: &mut Builder<'_>, ty: Type, n: i64) -> Value {
+        let new = || b.iconst_at_entry(ty, n);
+        *self.integers.entry((ty, n)).or_insert_with(new)
+    }
+
     /// A vector that repeats this lane, of 32 or 64 bits.
     pub(super) fn vector(&mut self, b: &mut Builder<'_>, ty: Type, lane: u64) -> Value {
         self.go_to(b);

@@ -88,31 +88,36 @@ pub(super) fn is_straight(f: &Func) -> bool {
 }
 
 impl Emitter<'_> {
-    /// Begins wave switches: `self.wave` and the entry, which is passed and returned, become those
+    /// Begins wave switches: `self.code.region.wave()` and the entry, which is passed and returned, become those
     /// of the running wave. `entries` are the blocks of entries from number 1 on.
     pub(super) fn begin_wave_switch(&mut self, entry: Value, entries: &[usize]) -> Value {
-        if self.straight {
+        if self.code.region.is_straight() {
             // Reloaded at each use: in a register it would be live through the whole region.
             let (anew, at) = (Memory::Fixed, offset_of!(Context, frame));
-            self.frame = self.b.load(types::I64, anew, self.ctx, offset32(at));
+            let frame = self
+                .code
+                .b
+                .load(types::I64, anew, self.code.region.ctx(), offset32(at));
+            self.code.region.set_frame(frame);
         }
-        let [enter, arrived, leave, ended] = [(); 4].map(|()| self.b.create_block());
-        let first = [self.wave, entry];
-        self.b.jump(enter, &first);
-        self.wave = self.b.append_block_param(enter, types::I64);
-        let entry = self.b.append_block_param(enter, types::I32);
-        self.b.append_block_param(arrived, types::I32);
-        self.b.append_block_param(leave, types::I32);
-        self.b.switch_to_block(enter);
+        let [enter, arrived, leave, ended] = [(); 4].map(|()| self.code.b.create_block());
+        let first = [self.code.region.wave(), entry];
+        self.code.b.jump(enter, &first);
+        let wave = self.code.b.append_block_param(enter, types::I64);
+        self.code.region.set_wave(wave);
+        let entry = self.code.b.append_block_param(enter, types::I32);
+        self.code.b.append_block_param(arrived, types::I32);
+        self.code.b.append_block_param(leave, types::I32);
+        self.code.b.switch_to_block(enter);
         self.wave_switch = Some(WaveSwitch {
             enter,
             arrived,
             leave,
             ended,
-            entries_of_blocks: match self.straight {
-                true => entries_of_blocks(self.f, entries),
+            entries_of_blocks: match self.code.region.is_straight() {
+                true => entries_of_blocks(self.code.region.func(), entries),
                 // With known entries, values that loops keep in registers would be merged.
-                false => vec![None; self.f.blocks.len()],
+                false => vec![None; self.code.region.func().blocks.len()],
             },
         });
         entry
@@ -123,17 +128,17 @@ impl Emitter<'_> {
         let Some(wave_switch) = self.wave_switch.take() else {
             return;
         };
-        self.b.switch_to_block(wave_switch.arrived);
-        let here = self.b.block_params(wave_switch.arrived)[0];
+        self.code.b.switch_to_block(wave_switch.arrived);
+        let here = self.code.b.block_params(wave_switch.arrived)[0];
         self.arrive_checked(&wave_switch, here);
 
-        self.b.switch_to_block(wave_switch.leave);
-        self.b.set_cold_block(wave_switch.leave);
-        let here = self.b.block_params(wave_switch.leave)[0];
-        self.set_context(here, offset_of!(Context, resume));
-        self.return_with(ExitCode::Barrier);
+        self.code.b.switch_to_block(wave_switch.leave);
+        self.code.b.set_cold_block(wave_switch.leave);
+        let here = self.code.b.block_params(wave_switch.leave)[0];
+        self.code.set_context(here, offset_of!(Context, resume));
+        self.code.return_with(ExitCode::Barrier);
 
-        self.b.switch_to_block(wave_switch.ended);
+        self.code.b.switch_to_block(wave_switch.ended);
         self.end_by(&wave_switch, None);
         self.wave_switch = Some(wave_switch);
     }
@@ -149,7 +154,7 @@ impl Emitter<'_> {
             Some(from) => self.arrive_unchecked(&wave_switch, here, Some(from)),
             None => {
                 let here = [here];
-                self.b.jump(wave_switch.arrived, &here);
+                self.code.b.jump(wave_switch.arrived, &here);
             }
         }
         self.wave_switch = Some(wave_switch);
@@ -158,34 +163,34 @@ impl Emitter<'_> {
     /// Emits the end of the wave.
     pub(super) fn end_wave(&mut self) {
         let Some(wave_switch) = self.wave_switch.take() else {
-            self.return_with(ExitCode::End);
+            self.code.return_with(ExitCode::End);
             return;
         };
         match wave_switch.entries_of_blocks[self.current] {
             Some(from) => self.end_by(&wave_switch, Some(from)),
             None => {
-                self.b.jump(wave_switch.ended, &[]);
+                self.code.b.jump(wave_switch.ended, &[]);
             }
         }
         self.wave_switch = Some(wave_switch);
     }
 
     fn entry_number(&mut self, entry: u32) -> Value {
-        self.b.iconst(types::I32, i64::from(entry))
+        self.code.b.iconst(types::I32, i64::from(entry))
     }
 
     /// Emits the arrival at the barrier before an entry; leaves the code if the others of the round
     /// have arrived at another.
     fn arrive_checked(&mut self, wave_switch: &WaveSwitch, here: Value) {
-        let [later, on] = [(); 2].map(|()| self.b.create_block());
-        let running = self.context(types::I32, offset_of!(Context, index));
-        self.b.brif(running, later, &[], on, &[]);
-        self.b.switch_to_block(later);
-        let others = self.context(types::I32, offset_of!(Context, arrived));
-        let same = self.b.icmp(IntCC::Equal, others, here);
+        let [later, on] = [(); 2].map(|()| self.code.b.create_block());
+        let running = self.code.context(types::I32, offset_of!(Context, index));
+        self.code.b.brif(running, later, &[], on, &[]);
+        self.code.b.switch_to_block(later);
+        let others = self.code.context(types::I32, offset_of!(Context, arrived));
+        let same = self.code.b.icmp(IntCC::Equal, others, here);
         let arg = [here];
-        self.b.brif(same, on, &[], wave_switch.leave, &arg);
-        self.b.switch_to_block(on);
+        self.code.b.brif(same, on, &[], wave_switch.leave, &arg);
+        self.code.b.switch_to_block(on);
         self.arrive_unchecked(wave_switch, here, None);
     }
 
@@ -194,82 +199,86 @@ impl Emitter<'_> {
     /// barrier; leaves the code after the last round. All waves have entered by the entry `from`,
     /// if it is unique.
     fn arrive_unchecked(&mut self, wave_switch: &WaveSwitch, here: Value, from: Option<u32>) {
-        let [next, all, again] = [(); 3].map(|()| self.b.create_block());
-        self.set_context(here, offset_of!(Context, arrived));
+        let [next, all, again] = [(); 3].map(|()| self.code.b.create_block());
+        self.code.set_context(here, offset_of!(Context, arrived));
         let (running, more) = self.more_waves();
-        self.b.brif(more, next, &[], all, &[]);
-        self.b.switch_to_block(next);
+        self.code.b.brif(more, next, &[], all, &[]);
+        self.code.b.switch_to_block(next);
         self.switch_to_next(wave_switch, running, from);
 
-        self.b.switch_to_block(all);
-        let rounds = self.context(types::I32, offset_of!(Context, rounds));
+        self.code.b.switch_to_block(all);
+        let rounds = self.code.context(types::I32, offset_of!(Context, rounds));
         let arg = [here];
-        self.b.brif(rounds, again, &[], wave_switch.leave, &arg);
-        self.b.switch_to_block(again);
-        let one = self.b.iconst(types::I32, 1);
-        let rounds = self.b.isub(rounds, one);
-        self.set_context(rounds, offset_of!(Context, rounds));
-        self.set_context(here, offset_of!(Context, entry));
-        let first = self.b.iconst(types::I32, 0);
-        self.set_context(first, offset_of!(Context, index));
-        let waves = self.context(types::I64, offset_of!(Context, waves));
+        self.code
+            .b
+            .brif(rounds, again, &[], wave_switch.leave, &arg);
+        self.code.b.switch_to_block(again);
+        let one = self.code.b.iconst(types::I32, 1);
+        let rounds = self.code.b.isub(rounds, one);
+        self.code.set_context(rounds, offset_of!(Context, rounds));
+        self.code.set_context(here, offset_of!(Context, entry));
+        let first = self.code.b.iconst(types::I32, 0);
+        self.code.set_context(first, offset_of!(Context, index));
+        let waves = self.code.context(types::I64, offset_of!(Context, waves));
         self.switch_to(wave_switch, waves, here);
     }
 
     /// Emits the end of a wave: the next one continues. All waves have entered by the entry `from`,
     /// if it is unique.
     fn end_by(&mut self, wave_switch: &WaveSwitch, from: Option<u32>) {
-        let [next, out] = [(); 2].map(|()| self.b.create_block());
+        let [next, out] = [(); 2].map(|()| self.code.b.create_block());
         let (running, more) = self.more_waves();
-        let one = self.b.iconst(types::I32, 1);
-        let bit = self.b.ishl(one, running);
-        let before = self.context(types::I32, offset_of!(Context, ended));
-        let with = self.b.bor(before, bit);
-        self.set_context(with, offset_of!(Context, ended));
+        let one = self.code.b.iconst(types::I32, 1);
+        let bit = self.code.b.ishl(one, running);
+        let before = self.code.context(types::I32, offset_of!(Context, ended));
+        let with = self.code.b.bor(before, bit);
+        self.code.set_context(with, offset_of!(Context, ended));
         // Not all waves reach a later barrier.
-        let none = self.b.iconst(types::I32, 0);
-        self.set_context(none, offset_of!(Context, rounds));
-        self.b.brif(more, next, &[], out, &[]);
-        self.b.switch_to_block(next);
+        let none = self.code.b.iconst(types::I32, 0);
+        self.code.set_context(none, offset_of!(Context, rounds));
+        self.code.b.brif(more, next, &[], out, &[]);
+        self.code.b.switch_to_block(next);
         self.switch_to_next(wave_switch, running, from);
-        self.b.switch_to_block(out);
-        self.return_with(ExitCode::End);
+        self.code.b.switch_to_block(out);
+        self.code.return_with(ExitCode::End);
     }
 
     /// The number of the running wave, and whether there are others after it.
     fn more_waves(&mut self) -> (Value, Value) {
-        let running = self.context(types::I32, offset_of!(Context, index));
-        let last = self.context(types::I32, offset_of!(Context, last));
-        let more = self.b.icmp(IntCC::UnsignedLessThan, running, last);
+        let running = self.code.context(types::I32, offset_of!(Context, index));
+        let last = self.code.context(types::I32, offset_of!(Context, last));
+        let more = self.code.b.icmp(IntCC::UnsignedLessThan, running, last);
         (running, more)
     }
 
     /// Switches to the wave after the running one; waves enter by the entry `from`, if it is
     /// unique.
     fn switch_to_next(&mut self, wave_switch: &WaveSwitch, running: Value, from: Option<u32>) {
-        let one = self.b.iconst(types::I32, 1);
-        let to = self.b.iadd(running, one);
-        self.set_context(to, offset_of!(Context, index));
-        let waves = self.context(types::I64, offset_of!(Context, waves));
-        let offset = self.b.uextend(types::I64, to);
-        let offset = self.b.ishl_imm(offset, 3);
-        let place = self.b.iadd(waves, offset);
+        let one = self.code.b.iconst(types::I32, 1);
+        let to = self.code.b.iadd(running, one);
+        self.code.set_context(to, offset_of!(Context, index));
+        let waves = self.code.context(types::I64, offset_of!(Context, waves));
+        let offset = self.code.b.uextend(types::I64, to);
+        let offset = self.code.b.ishl_imm(offset, 3);
+        let place = self.code.b.iadd(waves, offset);
         let entry = match from {
             Some(from) => self.entry_number(from),
-            None => self.context(types::I32, offset_of!(Context, entry)),
+            None => self.code.context(types::I32, offset_of!(Context, entry)),
         };
         self.switch_to(wave_switch, place, entry);
     }
 
     /// Makes the wave whose address is at `place` the running one, and enters it by an entry (I32).
     fn switch_to(&mut self, wave_switch: &WaveSwitch, place: Value, entry: Value) {
-        let wave = self.b.load(types::I64, Memory::Trusted, place, 0);
-        self.set_context(wave, offset_of!(Context, wave));
-        if !self.straight {
-            let fuel_quantum = self.context(types::I32, offset_of!(Context, fuel_quantum));
-            self.set_fuel(fuel_quantum);
+        let wave = self.code.b.load(types::I64, Memory::Trusted, place, 0);
+        self.code.set_context(wave, offset_of!(Context, wave));
+        if !self.code.region.is_straight() {
+            let fuel_quantum = self
+                .code
+                .context(types::I32, offset_of!(Context, fuel_quantum));
+            self.code.set_fuel(fuel_quantum);
         }
         let args = [wave, entry];
-        self.b.jump(wave_switch.enter, &args);
+        self.code.b.jump(wave_switch.enter, &args);
     }
 }

@@ -5,13 +5,28 @@ use std::mem::offset_of;
 
 use super::affine::Known;
 use super::scalar::joined;
-use super::{Emitter, access, offset32, scratch};
+use super::{Code, Emitter, access, frame_offset, home_offset, offset32, scratch};
 use crate::abi::Context;
 use crate::analysis::schedule::{Class, Place, Schedule};
 use crate::ir::functions::{CallHeader, EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
 use crate::ir::memory::{bounds, data_words, load_results};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
 use crate::vir::{Memory, StackSlot, Value, types};
+
+impl Code<'_> {
+    /// Stores a wave word to all 64 lanes of a new slot and returns its address.
+    fn broadcast(&mut self, word: Value) -> Value {
+        let slot = self.take_slot();
+        let at = self
+            .b
+            .iadd_imm(self.region.frame(), i64::from(frame_offset(slot)));
+        let four = self.b.splat(types::I32X4, word);
+        for i in 0..16 {
+            self.b.store(Memory::Trusted, four, at, 16 * i);
+        }
+        at
+    }
+}
 
 impl Emitter<'_> {
     /// Emits a whole-wave operation.
@@ -97,7 +112,7 @@ impl Emitter<'_> {
         let mut args = self.addresses(block, plan, address);
         args.push(self.mask_bits(block, plan, node.args[1]));
         let code = code | mem_code_more(more);
-        args.push(self.integer(types::I64, code as i64));
+        args.push(self.code.integer(types::I64, code as i64));
         for &word in data_words(node) {
             args.extend(self.words(block, plan, word));
         }
@@ -128,48 +143,33 @@ impl Emitter<'_> {
         let node = &block.nodes[v.index()];
         if node.ty.vary == Vary::Wave {
             let word = self.scalar(block, plan, v);
-            return self.broadcast(word);
+            return self.code.broadcast(word);
         }
         match (node.op, plan.place[v.index()]) {
             (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
-                self.offset_by(self.wave, Self::home_offset(n))
+                self.code.offset_by(self.code.region.wave(), home_offset(n))
             }
             (Op::LaneId, _) => {
-                let slot = self.take_slot();
+                let slot = self.code.take_slot();
                 let at = self
+                    .code
                     .b
-                    .iadd_imm(self.frame, i64::from(Self::frame_offset(slot)));
+                    .iadd_imm(self.code.region.frame(), i64::from(frame_offset(slot)));
                 for first in (0..64u32).step_by(4) {
                     let ids: Vec<u8> = (first..first + 4).flat_map(u32::to_le_bytes).collect();
-                    let c = self.b.func.constant(&ids);
-                    let ids = self.b.vconst(types::I32X4, c);
-                    self.b.store(Memory::Trusted, ids, at, first as i32 * 4);
+                    let c = self.code.b.func.constant(&ids);
+                    let ids = self.code.b.vconst(types::I32X4, c);
+                    self.code
+                        .b
+                        .store(Memory::Trusted, ids, at, first as i32 * 4);
                 }
                 at
             }
-            (_, Some(Place::Frame(slot))) => self.offset_by(self.frame, Self::frame_offset(slot)),
+            (_, Some(Place::Frame(slot))) => self
+                .code
+                .offset_by(self.code.region.frame(), frame_offset(slot)),
             _ => unreachable!("bug: %{} {node:?} has no place", v.0),
         }
-    }
-
-    /// Allocates a frame slot beyond those of the schedule.
-    pub(super) fn take_slot(&mut self) -> u32 {
-        let slot = self.slots;
-        self.slots += 1;
-        slot
-    }
-
-    /// Stores a wave word to all 64 lanes of a new slot and returns its address.
-    fn broadcast(&mut self, word: Value) -> Value {
-        let slot = self.take_slot();
-        let at = self
-            .b
-            .iadd_imm(self.frame, i64::from(Self::frame_offset(slot)));
-        let four = self.b.splat(types::I32X4, word);
-        for i in 0..16 {
-            self.b.store(Memory::Trusted, four, at, 16 * i);
-        }
-        at
     }
 
     /// Addresses of a value's lane words: one for W32, low and high for W64.
@@ -180,10 +180,10 @@ impl Emitter<'_> {
         }
         if node.ty.vary == Vary::Wave {
             let wide = self.scalar(block, plan, v);
-            let lo = self.b.ireduce(types::I32, wide);
-            let hi = self.b.ushr_imm(wide, 32);
-            let hi = self.b.ireduce(types::I32, hi);
-            return vec![self.broadcast(lo), self.broadcast(hi)];
+            let lo = self.code.b.ireduce(types::I32, wide);
+            let hi = self.code.b.ushr_imm(wide, 32);
+            let hi = self.code.b.ireduce(types::I32, hi);
+            return vec![self.code.broadcast(lo), self.code.broadcast(hi)];
         }
         match node.op {
             Op::Pair => {
@@ -193,8 +193,8 @@ impl Emitter<'_> {
             }
             Op::Zext => {
                 let lo = self.place_address(block, plan, node.args[0]);
-                let zero = self.b.iconst(types::I32, 0);
-                vec![lo, self.broadcast(zero)]
+                let zero = self.code.b.iconst(types::I32, 0);
+                vec![lo, self.code.broadcast(zero)]
             }
             _ => {
                 let Some(Place::Frame(slot)) = plan.place[v.index()] else {
@@ -202,7 +202,10 @@ impl Emitter<'_> {
                 };
                 [slot, slot + 1]
                     .into_iter()
-                    .map(|s| self.offset_by(self.frame, Self::frame_offset(s)))
+                    .map(|s| {
+                        self.code
+                            .offset_by(self.code.region.frame(), frame_offset(s))
+                    })
                     .collect()
             }
         }
@@ -215,12 +218,12 @@ impl Emitter<'_> {
         match (node.ty.width, node.op) {
             (Width::W64, Op::Zext) if lane => {
                 let lo = self.place_address(block, plan, node.args[0]);
-                vec![lo, self.b.iconst(types::I64, 0)]
+                vec![lo, self.code.b.iconst(types::I64, 0)]
             }
             (Width::W64, _) => self.words(block, plan, v),
             _ => {
                 let lo = self.place_address(block, plan, v);
-                vec![lo, self.b.iconst(types::I64, 0)]
+                vec![lo, self.code.b.iconst(types::I64, 0)]
             }
         }
     }
@@ -230,7 +233,7 @@ impl Emitter<'_> {
         let word = self.scalar(block, plan, v);
         match block.nodes[v.index()].ty.width {
             Width::W64 => word,
-            Width::W1 | Width::W32 => self.b.uextend(types::I64, word),
+            Width::W1 | Width::W32 => self.code.b.uextend(types::I64, word),
         }
     }
 
@@ -250,7 +253,7 @@ impl Emitter<'_> {
             });
         }
         let header = CallHeader::new(slots, operands.len(), lanes);
-        words.insert(0, self.integer(types::I64, header.0.cast_signed()));
+        words.insert(0, self.code.integer(types::I64, header.0.cast_signed()));
         words
     }
 
@@ -264,10 +267,10 @@ impl Emitter<'_> {
 
     /// The same if the slot already contains the words `present`.
     fn store_changed(&mut self, slot: StackSlot, words: &[Value], present: &[Value]) -> Value {
-        let at = self.b.stack_addr(slot);
+        let at = self.code.b.stack_addr(slot);
         for (i, &w) in words.iter().enumerate() {
             if present.get(i) != Some(&w) {
-                self.b.store(Memory::Trusted, w, at, offset32(8 * i));
+                self.code.b.store(Memory::Trusted, w, at, offset32(8 * i));
             }
         }
         at
@@ -277,8 +280,9 @@ impl Emitter<'_> {
     /// same host block has stored: functions only read them.
     fn store_args(&mut self, args: &[Value]) -> Value {
         let present = self.args_there.take();
-        let here = self.b.current_block();
-        let present = present.filter(|&(block, _)| self.o.baseline && Some(block) == here);
+        let here = self.code.b.current_block();
+        let present = present
+            .filter(|&(block, _)| self.code.region.options().baseline && Some(block) == here);
         let present = present.map_or_else(Vec::new, |(_, words)| words);
         self.store_changed(self.arg_slot, args, &present)
     }
@@ -307,14 +311,14 @@ impl Emitter<'_> {
             .into_iter()
             .map(|place| {
                 let (base, offset) = match place {
-                    Some(Place::Home(n)) => (self.wave, self.home_to_write(n)),
-                    Some(Place::Frame(slot)) => (self.frame, Self::frame_offset(slot)),
+                    Some(Place::Home(n)) => (self.code.region.wave(), self.home_to_write(n)),
+                    Some(Place::Frame(slot)) => (self.code.region.frame(), frame_offset(slot)),
                     None => {
-                        let slot = self.take_slot();
-                        (self.frame, Self::frame_offset(slot))
+                        let slot = self.code.take_slot();
+                        (self.code.region.frame(), frame_offset(slot))
                     }
                 };
-                self.offset_by(base, offset)
+                self.code.offset_by(base, offset)
             })
             .collect()
     }
@@ -329,9 +333,9 @@ impl Emitter<'_> {
         let out = self.outputs(block, plan, v, results);
         let args = self.store_words(self.arg_slot, &args);
         let out = self.store_words(self.out_slot, &out);
-        let mode = self.b.iconst(types::I32, i64::from(mode));
-        let callee = self.function(f as usize);
-        self.b.call_lanes(callee, [out, args, mode]);
+        let mode = self.code.b.iconst(types::I32, i64::from(mode));
+        let callee = self.code.function(f as usize);
+        self.code.b.call_lanes(callee, [out, args, mode]);
     }
 
     #[allow(clippy::too_many_arguments, reason = "a call's facts, passed once")]
@@ -364,13 +368,13 @@ impl Emitter<'_> {
         let new_exec = self.new_exec(block, plan, v);
         let at = self.store_args(args);
         let out = match out {
-            [] if self.o.baseline => at,
+            [] if self.code.region.options().baseline => at,
             _ => self.store_words(self.out_slot, out),
         };
-        let status = self.call_effect(f, site, at, out);
-        let pc = self.f.sites[site.0 as usize].pc;
+        let status = self.code.call_effect(f, site, at, out);
+        let pc = self.code.region.pc_of(site);
         self.check(status, pc, new_exec);
-        let after = self.b.current_block();
+        let after = self.code.b.current_block();
         self.args_there = after.map(|block| (block, args.to_vec()));
     }
 
@@ -384,7 +388,7 @@ impl Emitter<'_> {
             };
             if n >= lanes && n < lanes + scalars {
                 let at = offset_of!(Context, ret) + 4 * (n - lanes);
-                let word = self.context(types::I32, at);
+                let word = self.code.context(types::I32, at);
                 self.scalars.insert(Val(i as u32), word);
             }
         }
@@ -396,35 +400,35 @@ impl Emitter<'_> {
     fn lane_at(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
         let node = &block.nodes[v.index()];
         let index = self.scalar(block, plan, node.args[1]);
-        let lane = self.b.band_imm(index, 63);
-        let lane = self.b.uextend(types::I64, lane);
+        let lane = self.code.b.band_imm(index, 63);
+        let lane = self.code.b.uextend(types::I64, lane);
         let source = node.args[0];
         let what = &block.nodes[source.index()];
         if what.op == Op::LaneId {
-            return self.b.ireduce(types::I32, lane);
+            return self.code.b.ireduce(types::I32, lane);
         }
         if what.ty.width == Width::W1 {
             let bits = self.mask_bits(block, plan, source);
-            let bit = self.b.ushr(bits, lane);
-            let bit = self.b.band_imm(bit, 1);
-            return self.b.ireduce(types::I8, bit);
+            let bit = self.code.b.ushr(bits, lane);
+            let bit = self.code.b.band_imm(bit, 1);
+            return self.code.b.ireduce(types::I8, bit);
         }
         debug_assert!(
             plan.class[source.index()] != Class::Scalar,
             "a lane of a wave value folds to the value"
         );
-        let bytes = self.b.ishl_imm(lane, 2);
+        let bytes = self.code.b.ishl_imm(lane, 2);
         let words: Vec<Value> = self
             .words(block, plan, source)
             .into_iter()
             .map(|base| {
-                let at = self.b.iadd(base, bytes);
-                self.b.load(types::I32, Memory::Trusted, at, 0)
+                let at = self.code.b.iadd(base, bytes);
+                self.code.b.load(types::I32, Memory::Trusted, at, 0)
             })
             .collect();
         match words[..] {
             [word] => word,
-            [low, high] => joined(&mut self.b, low, high),
+            [low, high] => joined(&mut self.code.b, low, high),
             _ => unreachable!("bug: a value of {} words", words.len()),
         }
     }

@@ -6,7 +6,7 @@ use frontend::op::Data;
 
 use super::{JOIN_TRIPLES, SPLIT_TRIPLES, Triple, bytes, bytes_of_dwords, is_run};
 use crate::host;
-use crate::legalize::Emitter;
+use crate::legalize::Code;
 use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW, dwords_type};
 use crate::vir::{Memory, Op as VirOp, Type, Value, types};
 
@@ -21,7 +21,7 @@ pub(super) fn suits_eight(data: Data, stride: i64) -> bool {
     is_run(data, stride) || matches!(data, Data::Dwords(2 | 4))
 }
 
-impl Emitter<'_> {
+impl Code<'_> {
     fn load_sixteen_bytes(&mut self, start: Value, offset: i32) -> Value {
         self.b.load(types::I32X4, Memory::Guest, start, offset)
     }

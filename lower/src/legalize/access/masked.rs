@@ -4,12 +4,12 @@
 use frontend::op::Data;
 
 use super::is_run;
-use crate::legalize::Emitter;
+use crate::legalize::Code;
 use crate::vir::{Memory, Op as VirOp, Value, types};
 
 const LANES: usize = 16;
 
-impl Emitter<'_> {
+impl Code<'_> {
     /// Are elements with this stride moved under a mask?
     pub(in crate::legalize) fn moves_some(&self, data: Data, stride: i64) -> bool {
         self.per() == LANES && data == Data::Dwords(1) && is_run(data, stride)

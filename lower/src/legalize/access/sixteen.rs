@@ -6,7 +6,7 @@ use frontend::op::Data;
 
 use super::eight::{HIGH_QUADS, LOW_QUADS};
 use super::{bytes, is_run};
-use crate::legalize::Emitter;
+use crate::legalize::Code;
 use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::vir::{Memory, Op as VirOp, Value, types};
 
@@ -17,7 +17,7 @@ pub(super) fn suits_sixteen(data: Data, stride: i64) -> bool {
     is_run(data, stride)
 }
 
-impl Emitter<'_> {
+impl Code<'_> {
     fn in_sixteen(&mut self, f: VirOp, args: &[Value]) -> Value {
         self.b.op(f, args, types::I32X16)
     }

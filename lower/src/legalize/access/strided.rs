@@ -5,7 +5,7 @@
 use frontend::op::Data;
 
 use super::words;
-use crate::legalize::Emitter;
+use crate::legalize::Code;
 use crate::vir::{Value, types};
 
 const LANES: usize = 16;
@@ -79,7 +79,7 @@ fn interleaving(unit: usize, high: bool) -> [u32; LANES] {
     })
 }
 
-impl Emitter<'_> {
+impl Code<'_> {
     /// Loads the words of 16 lanes whose elements are `stride` apart, the first `away` from `start`.
     pub(super) fn load_strided(
         &mut self,

@@ -2,7 +2,7 @@
 //! permute of both selects the dwords. A store consists of two masked stores. It does not load the previous contents of
 //! the range, which would wait for earlier stores.
 
-use crate::legalize::Emitter;
+use crate::legalize::Code;
 use crate::vir::{IntCC, Op as VirOp, Value, types};
 
 const LANES: usize = 16;
@@ -72,7 +72,7 @@ pub(in crate::legalize) struct On {
     pub(in crate::legalize) first: u32,
 }
 
-impl Emitter<'_> {
+impl Code<'_> {
     /// Loads the vector at byte offset `part` of a window.
     fn load_part(&mut self, start: Value, part: i64) -> Value {
         let (start, offset) = self.near(start, part);

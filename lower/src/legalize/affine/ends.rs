@@ -2,10 +2,10 @@
 
 use frontend::state::LANES;
 
-use super::super::Emitter;
 use super::super::body::Body;
 use super::super::evaluate::{Frame, evaluate};
 use super::super::scratch::Window;
+use super::super::{Code, Emitter, frame_offset, home_offset};
 use super::expression;
 use crate::analysis::schedule::{Place, Schedule};
 use crate::analysis::uniformity::{Affine, Step};
@@ -133,45 +133,27 @@ impl Frame for OneLane<'_> {
         let node = &self.block.nodes[v.index()];
         let word = |e: &mut Emitter<'_>, base: Value, offset: i32| {
             let offset = offset + 4 * self.spot.lane.more as i32;
-            e.b.load(types::I32, Memory::Trusted, base, offset)
+            e.code.b.load(types::I32, Memory::Trusted, base, offset)
         };
         Some(match (node.op, self.plan.place[v.index()]) {
             (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
-                word(e, self.spot.wave, Emitter::home_offset(n))
+                word(e, self.spot.wave, home_offset(n))
             }
             (Op::LaneId, _) => {
-                let lane = e.number(self.spot.lane);
-                e.b.ireduce(types::I32, lane)
+                let lane = e.code.number(self.spot.lane);
+                e.code.b.ireduce(types::I32, lane)
             }
             (
                 Op::Result(_) | Op::Call(..) | Op::Load(..) | Op::Atomic(..) | Op::Effect { .. },
                 Some(Place::Frame(slot)),
-            ) => word(e, self.spot.frame, Emitter::frame_offset(slot)),
+            ) => word(e, self.spot.frame, frame_offset(slot)),
             (Op::Select, _) => evaluate(e, self, node.args[1]),
             _ => return None,
         })
     }
 }
 
-impl Emitter<'_> {
-    /// The value of a lane expression at one lane.
-    pub(in crate::legalize) fn at_lane(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        v: Val,
-        spot: Spot,
-        known: &mut HashMap<Val, Value>,
-    ) -> Value {
-        let mut lane = OneLane {
-            block,
-            plan,
-            spot,
-            known,
-        };
-        evaluate(self, &mut lane, v)
-    }
-
+impl Code<'_> {
     /// A number as a value (I64).
     pub(super) fn number(&mut self, n: Number) -> Value {
         match n.computed {
@@ -224,36 +206,78 @@ impl Emitter<'_> {
         self.b.icmp(IntCC::Equal, v, n)
     }
 
+    /// The same for a lane number that is computed (I64).
+    pub(super) fn computed_spot(&mut self, lane: Value) -> Spot {
+        let bytes = self.b.ishl_imm(lane, 2);
+        let [wave, frame] =
+            [self.region.wave(), self.region.frame()].map(|at| self.b.iadd(at, bytes));
+        let lane = Number::computed(lane);
+        Spot { lane, wave, frame }
+    }
+
+    /// Do the values of two lanes differ by `stride` times the lanes' distance?
+    fn is_apart(&mut self, a: Value, b: Value, lanes: [Number; 2], stride: i64) -> Value {
+        let real = self.b.isub(b, a);
+        let span = self.span(lanes, stride);
+        self.is_number(real, span)
+    }
+
+    /// Do all values (I64) equal this number, or its low word (I32)? `None` if there is no value.
+    pub(in crate::legalize) fn are_all(&mut self, values: &[Value], n: Number) -> Option<Value> {
+        match *values {
+            [] => return None,
+            [one] => return Some(self.is_number(one, n)),
+            _ => {}
+        }
+        debug_assert!(n.computed.is_none(), "bug: rows whose length is not known");
+        let differ = values.iter().map(|&v| self.b.bxor_imm(v, n.more));
+        let differ: Vec<Value> = differ.collect();
+        let any = differ.into_iter().reduce(|a, b| self.b.bor(a, b))?;
+        Some(self.b.icmp_imm(IntCC::Equal, any, 0))
+    }
+}
+
+impl Emitter<'_> {
+    /// The value of a lane expression at one lane.
+    pub(in crate::legalize) fn at_lane(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        spot: Spot,
+        known: &mut HashMap<Val, Value>,
+    ) -> Value {
+        let mut lane = OneLane {
+            block,
+            plan,
+            spot,
+            known,
+        };
+        evaluate(self, &mut lane, v)
+    }
+
     /// The addresses of a lane's values; computed once in a block.
     pub(in crate::legalize) fn spot(&mut self, lane: Lane) -> Spot {
         if let Some(&spot) = self.singles.spots.get(&lane) {
             return spot;
         }
         let number = match lane {
-            Lane::First(exec) => self.b.ctz(exec),
+            Lane::First(exec) => self.code.b.ctz(exec),
             Lane::Last(exec) => {
-                let zeros = self.b.clz(exec);
-                let c63 = self.b.iconst(types::I64, 63);
-                self.b.isub(c63, zeros)
+                let zeros = self.code.b.clz(exec);
+                let c63 = self.code.b.iconst(types::I64, 63);
+                self.code.b.isub(c63, zeros)
             }
             Lane::Number(n) => {
-                let (wave, frame) = (self.wave, self.frame);
+                let (wave, frame) = (self.code.region.wave(), self.code.region.frame());
                 let lane = Number::known(i64::from(n));
                 return Spot { lane, wave, frame };
             }
         };
-        let number = self.b.band_imm(number, 63);
-        let spot = self.computed_spot(number);
+        let number = self.code.b.band_imm(number, 63);
+        let spot = self.code.computed_spot(number);
         self.singles.spots.insert(lane, spot);
         spot
-    }
-
-    /// The same for a lane number that is computed (I64).
-    pub(super) fn computed_spot(&mut self, lane: Value) -> Spot {
-        let bytes = self.b.ishl_imm(lane, 2);
-        let [wave, frame] = [self.wave, self.frame].map(|at| self.b.iadd(at, bytes));
-        let lane = Number::computed(lane);
-        Spot { lane, wave, frame }
     }
 
     /// The value of a lane expression at a lane, if it was already computed.
@@ -284,10 +308,14 @@ impl Emitter<'_> {
             return vec![self.ends(block, plan, address, affine, whole)];
         }
         // If all rows have the same addresses, the first one is enough.
-        let rows = if affine.alike { self.row } else { LANES as i64 };
-        let rows = (0..rows).step_by(self.row as usize);
+        let rows = if affine.alike {
+            self.code.region.row()
+        } else {
+            LANES as i64
+        };
+        let rows = (0..rows).step_by(self.code.region.row() as usize);
         rows.map(|first| {
-            let row = [first, first + self.row - 1].map(|n| Lane::Number(n as u8));
+            let row = [first, first + self.code.region.row() - 1].map(|n| Lane::Number(n as u8));
             self.ends(block, plan, address, affine, row)
         })
         .collect()
@@ -367,37 +395,30 @@ impl Emitter<'_> {
         };
         let [a, b] = run.map(|lane| self.at(block, plan, of, lane));
         match step {
-            Step::Equal => good.push(self.b.icmp(IntCC::Equal, a, b)),
-            Step::Stride(stride) => good.push(self.is_apart(a, b, lanes, stride)),
+            Step::Equal => good.push(self.code.b.icmp(IntCC::Equal, a, b)),
+            Step::Stride(stride) => good.push(self.code.is_apart(a, b, lanes, stride)),
             Step::Clamp(stride, signed) => {
                 let order = match signed {
                     true => IntCC::SignedLessThanOrEqual,
                     false => IntCC::UnsignedLessThanOrEqual,
                 };
-                good.push(self.b.icmp(order, a, b));
-                good.push(self.is_apart(a, b, lanes, stride));
+                good.push(self.code.b.icmp(order, a, b));
+                good.push(self.code.is_apart(a, b, lanes, stride));
             }
             Step::Mask(line) => {
                 // `kept` are the mask's ones below its lowest zero. If the ends differ in these bits only, the lanes
                 // between have the same bits above, and no value wraps unless all bits are kept.
                 let mask = block.nodes[v.index()].args[1 - line];
                 let mask = self.at(block, plan, mask, run[0]);
-                let more = self.b.iadd_imm(mask, 1);
-                let kept = self.b.band_not(mask, more);
-                let differ = self.b.bxor(a, b);
+                let more = self.code.b.iadd_imm(mask, 1);
+                let kept = self.code.b.band_not(mask, more);
+                let differ = self.code.b.bxor(a, b);
                 let order = IntCC::UnsignedLessThanOrEqual;
-                good.push(self.b.icmp(order, differ, kept));
+                good.push(self.code.b.icmp(order, differ, kept));
             }
         }
         self.singles.held.insert((run, v), good.clone());
         good
-    }
-
-    /// Do the values of two lanes differ by `stride` times the lanes' distance?
-    fn is_apart(&mut self, a: Value, b: Value, lanes: [Number; 2], stride: i64) -> Value {
-        let real = self.b.isub(b, a);
-        let span = self.span(lanes, stride);
-        self.is_number(real, span)
     }
 
     /// The conditions under which widened words of an address do not wrap between `first` and the lane that is a wave
@@ -410,7 +431,11 @@ impl Emitter<'_> {
         affine: Affine,
         first: Lane,
     ) -> Option<Vec<Value>> {
-        let lanes = if affine.whole { LANES as i64 } else { self.row };
+        let lanes = if affine.whole {
+            LANES as i64
+        } else {
+            self.code.region.row()
+        };
         let wider = expression(block, address);
         let wider = wider.into_iter().filter(|v| self.guards.contains_key(v));
         let mut words = Vec::new();
@@ -436,25 +461,11 @@ impl Emitter<'_> {
                 (true, true) => (IntCC::SignedLessThanOrEqual, i64::from(i32::MAX) - reach),
                 (true, false) => (IntCC::SignedGreaterThanOrEqual, i64::from(i32::MIN) + reach),
             };
-            let end = self.b.iconst(types::I32, i64::from(end as u32));
-            let stays = self.b.icmp(order, word, end);
+            let end = self.code.b.iconst(types::I32, i64::from(end as u32));
+            let stays = self.code.b.icmp(order, word, end);
             self.singles.steady.insert((first, v), stays);
             good.push(stays);
         }
         Some(good)
-    }
-
-    /// Do all values (I64) equal this number, or its low word (I32)? `None` if there is no value.
-    pub(in crate::legalize) fn are_all(&mut self, values: &[Value], n: Number) -> Option<Value> {
-        match *values {
-            [] => return None,
-            [one] => return Some(self.is_number(one, n)),
-            _ => {}
-        }
-        debug_assert!(n.computed.is_none(), "bug: rows whose length is not known");
-        let differ = values.iter().map(|&v| self.b.bxor_imm(v, n.more));
-        let differ: Vec<Value> = differ.collect();
-        let any = differ.into_iter().reduce(|a, b| self.b.bor(a, b))?;
-        Some(self.b.icmp_imm(IntCC::Equal, any, 0))
     }
 }

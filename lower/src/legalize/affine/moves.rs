@@ -7,12 +7,12 @@ use frontend::state::LANES;
 use super::super::access::On;
 use super::super::contiguous::Contiguous;
 use super::super::lanes::dwords_type;
-use super::super::{Emitter, access};
+use super::super::{Code, access};
 use super::Access;
 use crate::host;
 use crate::vir::{Block as HostBlock, IntCC, Memory, Value, types};
 
-impl Emitter<'_> {
+impl Code<'_> {
     /// Loads or stores a row, all of whose lanes are active; `bytes` is the byte offset of its lanes in a slot.
     pub(super) fn row_access(&mut self, load: bool, a: &Access, places: &[Value], bytes: i64) {
         match (load, a.stride) {
@@ -20,7 +20,7 @@ impl Emitter<'_> {
                 let loaded = self.load_one(a.start, a.data);
                 for (&place, word) in places.iter().zip(loaded) {
                     let four = self.b.splat(types::I32X4, word);
-                    for j in 0..self.row / 4 {
+                    for j in 0..self.region.row() / 4 {
                         let at = (bytes + 16 * j) as i32;
                         self.b.store(Memory::Trusted, four, place, at);
                     }
@@ -28,12 +28,14 @@ impl Emitter<'_> {
             }
             (false, 0) => {
                 // All lanes have one address, and the highest lane's store is the last.
-                let at = self.b.iconst(types::I64, bytes + 4 * (self.row - 1));
+                let at = self
+                    .b
+                    .iconst(types::I64, bytes + 4 * (self.region.row() - 1));
                 self.store_from(places, at, a.start, a.data);
             }
             _ => {
-                let lanes = self.at_once(load, a).min(self.row as usize);
-                for first in (0..self.row).step_by(lanes) {
+                let lanes = self.at_once(load, a).min(self.region.row() as usize);
+                for first in (0..self.region.row()).step_by(lanes) {
                     let at = self.b.iadd_imm(a.start, first * a.stride);
                     let bytes = self.b.iconst(types::I64, bytes + 4 * first);
                     self.some(lanes, load, a, at, places, bytes);
@@ -117,7 +119,7 @@ impl Emitter<'_> {
     /// Emits `body`, which ends with a jump, for the case that all lanes are active; leaves the builder in the other
     /// case. Emits nothing in out-of-line code of the baseline tier, where the case of all lanes is handled elsewhere.
     pub(in crate::legalize) fn if_full(&mut self, exec: Value, body: impl FnOnce(&mut Self)) {
-        if self.out_of_line && self.o.baseline {
+        if self.is_out_of_line() && self.region.options().baseline {
             return;
         }
         let full = self.b.create_block();
@@ -175,7 +177,7 @@ impl Emitter<'_> {
         if !a.full_apart {
             self.if_full(a.exec, |e| e.vectors(load, a, places, done));
         }
-        if self.o.baseline {
+        if self.region.options().baseline {
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let at = e.lane_address(a, lane);
                 let bytes = e.b.ishl_imm(lane, 2);
@@ -317,7 +319,7 @@ impl Emitter<'_> {
         }
         let (head, mut at) = self.begin_offsets();
         // The optimizing tier unrolls twice, since the loop's own instructions take time.
-        let steps = if self.o.baseline { 1 } else { 2 };
+        let steps = if self.region.options().baseline { 1 } else { 2 };
         for step in 0..steps {
             if step > 0 {
                 at = self.b.iadd_imm(at, 4 * lanes as i64);

@@ -10,7 +10,7 @@ use frontend::state::LANES;
 
 use super::super::access::{On, Window};
 use super::super::lanes::dwords_type;
-use super::super::{Emitter, access};
+use super::super::{Code, Emitter, access};
 use super::{Ends, Lane};
 use crate::analysis::schedule::Schedule;
 use crate::analysis::uniformity::Table;
@@ -84,25 +84,7 @@ pub(super) fn bits_in_part(
     table.bits().filter(|_| possible)
 }
 
-impl Emitter<'_> {
-    /// The addresses from which the others are derived; `bits` are those of [`bits_in_part`]. LDS requires only one.
-    pub(super) fn table_ends(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        address: Val,
-        (table, bits): (&Table, Option<&[i64; 6]>),
-        (space, exec): (Space, Value),
-    ) -> Ends {
-        let [lowest, highest] = table.ends().map(|lane| Lane::Number(lane as u8));
-        let run = match (space, bits) {
-            (Space::Lds, Some(_)) => [Lane::First(exec); 2],
-            (Space::Lds, None) => [lowest; 2],
-            _ => [lowest, highest],
-        };
-        self.both_ends(block, plan, address, run)
-    }
-
+impl Code<'_> {
     /// Checks the access; leaves for `slow` if a check fails.
     pub(super) fn checked_table<'t>(
         &mut self,
@@ -444,5 +426,25 @@ impl Emitter<'_> {
     /// The addresses of lanes from `first` on.
     fn each_address<const N: usize>(&mut self, a: &Spread<'_>, first: usize) -> [Value; N] {
         std::array::from_fn(|k| self.plus(a.start, a.away(first + k)))
+    }
+}
+
+impl Emitter<'_> {
+    /// The addresses from which the others are derived; `bits` are those of [`bits_in_part`]. LDS requires only one.
+    pub(super) fn table_ends(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        (table, bits): (&Table, Option<&[i64; 6]>),
+        (space, exec): (Space, Value),
+    ) -> Ends {
+        let [lowest, highest] = table.ends().map(|lane| Lane::Number(lane as u8));
+        let run = match (space, bits) {
+            (Space::Lds, Some(_)) => [Lane::First(exec); 2],
+            (Space::Lds, None) => [lowest; 2],
+            _ => [lowest, highest],
+        };
+        self.both_ends(block, plan, address, run)
     }
 }

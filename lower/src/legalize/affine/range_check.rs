@@ -1,6 +1,6 @@
 //! Range checks of runs of lanes.
 
-use super::super::Emitter;
+use super::super::Code;
 use super::ends::Ends;
 use crate::analysis::uniformity::Affine;
 use crate::vir::{IntCC, Value, types};
@@ -17,7 +17,7 @@ pub(in crate::legalize) struct Checked {
     pub(in crate::legalize) conditions: Vec<Value>,
 }
 
-impl Emitter<'_> {
+impl Code<'_> {
     /// Computes the range check of runs of equal length, whose elements have their bytes from `least` to `most`
     /// relative to their addresses; the space begins at `base` and has `len` bytes.
     pub(in crate::legalize) fn check_contiguous(

@@ -2,9 +2,9 @@
 
 use frontend::op::{Data, Space};
 
-use super::super::Emitter;
 use super::super::fuse::parts;
 use super::super::segment::Work;
+use super::super::{Emitter, frame_offset};
 use crate::analysis::schedule::{Class, Place, Schedule, Segment};
 use crate::ir::functions::{EffectFn, mem_code, mem_code_more};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
@@ -27,7 +27,7 @@ impl Emitter<'_> {
     ) {
         let address = block.nodes[v.index()].args[0];
         let lying = match space {
-            Space::Lds if self.o.baseline => self.lying(block, plan, address),
+            Space::Lds if self.code.region.options().baseline => self.lying(block, plan, address),
             _ => None,
         };
         let (mut args, more) = match lying {
@@ -36,11 +36,11 @@ impl Emitter<'_> {
         };
         if space == Space::Lds {
             // LDS addresses have no high words.
-            args.push(self.b.iconst(types::I64, 0));
+            args.push(self.code.b.iconst(types::I64, 0));
         }
         args.push(exec);
         let code = mem_code(space, data) | mem_code_more(more);
-        args.push(self.b.iconst(types::I64, code as i64));
+        args.push(self.code.b.iconst(types::I64, code as i64));
         let function = if load {
             EffectFn::Load
         } else {
@@ -50,14 +50,14 @@ impl Emitter<'_> {
             self.store_words(self.out_slot, places)
         } else {
             args.extend(places);
-            self.b.iconst(types::I64, 0)
+            self.code.b.iconst(types::I64, 0)
         };
         args.extend(bounding);
         let args = self.store_words(self.arg_slot, &args);
-        let status = self.call_effect(function, site, args, out);
-        let pc = self.f.sites[site.0 as usize].pc;
+        let status = self.code.call_effect(function, site, args, out);
+        let pc = self.code.region.pc_of(site);
         self.check(status, pc, new_exec);
-        self.b.jump(done, &[]);
+        self.code.b.jump(done, &[]);
     }
 
     /// Emits the access as if nothing were known of its addresses, which are computed first; jumps to `done`
@@ -76,7 +76,7 @@ impl Emitter<'_> {
             true => self.contiguous_or_other(block, plan, v, lists),
             false => self.inline_or_call(block, plan, v, lists, None),
         }
-        self.b.jump(done, &[]);
+        self.code.b.jump(done, &[]);
     }
 
     /// Computes the addresses of all lanes in a separate loop; returns the addresses of their low and their high
@@ -98,7 +98,7 @@ impl Emitter<'_> {
             }
         }
         nodes.sort_unstable();
-        let [low, high] = [(); 2].map(|()| self.take_slot());
+        let [low, high] = [(); 2].map(|()| self.code.take_slot());
         let segment = Segment {
             nodes,
             spills: vec![(address, low)],
@@ -114,14 +114,14 @@ impl Emitter<'_> {
             selectors: &HashMap::default(),
             group,
         };
-        let behind = self.b.create_block();
+        let behind = self.code.b.create_block();
         self.lane_loop(work, true, None, behind);
-        self.enter(behind);
-        let slots = [low, high].map(|slot| i64::from(Self::frame_offset(slot)));
-        let [low, high] = slots.map(|at| self.b.iadd_imm(self.frame, at));
+        self.code.enter(behind);
+        let slots = [low, high].map(|slot| i64::from(frame_offset(slot)));
+        let [low, high] = slots.map(|at| self.code.b.iadd_imm(self.code.region.frame(), at));
         match block.nodes[address.index()].ty.width {
             Width::W64 => vec![low, high],
-            _ => vec![low, self.b.iconst(types::I64, 0)],
+            _ => vec![low, self.code.b.iconst(types::I64, 0)],
         }
     }
 
@@ -152,39 +152,43 @@ impl Emitter<'_> {
         address: Val,
         space: Space,
     ) -> Vec<Value> {
-        let (low, high) = (self.take_slot(), self.take_slot());
-        let each = self.b.create_block();
-        let lane = self.b.append_block_param(each, types::I64);
-        let call = self.b.create_block();
-        self.b.set_cold_block(each);
-        self.b.set_cold_block(call);
-        let zero = self.b.iconst(types::I64, 0);
-        self.b.jump(each, &[zero]);
-        self.b.switch_to_block(each);
-        let spot = self.computed_spot(lane);
+        let (low, high) = (self.code.take_slot(), self.code.take_slot());
+        let each = self.code.b.create_block();
+        let lane = self.code.b.append_block_param(each, types::I64);
+        let call = self.code.b.create_block();
+        self.code.b.set_cold_block(each);
+        self.code.b.set_cold_block(call);
+        let zero = self.code.b.iconst(types::I64, 0);
+        self.code.b.jump(each, &[zero]);
+        self.code.b.switch_to_block(each);
+        let spot = self.code.computed_spot(lane);
         let address = self.at_lane(block, plan, address, spot, &mut HashMap::default());
         let words = if space == Space::Lds {
             vec![(address, low)]
         } else {
-            let lo = self.b.ireduce(types::I32, address);
-            let hi = self.b.ushr_imm(address, 32);
-            let hi = self.b.ireduce(types::I32, hi);
+            let lo = self.code.b.ireduce(types::I32, address);
+            let hi = self.code.b.ushr_imm(address, 32);
+            let hi = self.code.b.ireduce(types::I32, hi);
             vec![(lo, low), (hi, high)]
         };
-        let bytes = self.b.ishl_imm(lane, 2);
-        let at = self.b.iadd(self.frame, bytes);
+        let bytes = self.code.b.ishl_imm(lane, 2);
+        let at = self.code.b.iadd(self.code.region.frame(), bytes);
         for &(word, slot) in &words {
-            let offset = Self::frame_offset(slot);
-            self.b.store(Memory::Trusted, word, at, offset);
+            let offset = frame_offset(slot);
+            self.code.b.store(Memory::Trusted, word, at, offset);
         }
-        let next = self.b.iadd_imm(lane, 1);
-        let more = self.b.icmp_imm(IntCC::UnsignedLessThan, next, 64);
-        self.b.brif(more, each, &[next], call, &[]);
-        self.seal(each);
-        self.enter(call);
-        let slots = words.iter().map(|&(_, slot)| Self::frame_offset(slot));
+        let next = self.code.b.iadd_imm(lane, 1);
+        let more = self.code.b.icmp_imm(IntCC::UnsignedLessThan, next, 64);
+        self.code.b.brif(more, each, &[next], call, &[]);
+        self.code.seal(each);
+        self.code.enter(call);
+        let slots = words.iter().map(|&(_, slot)| frame_offset(slot));
         slots
-            .map(|offset| self.b.iadd_imm(self.frame, i64::from(offset)))
+            .map(|offset| {
+                self.code
+                    .b
+                    .iadd_imm(self.code.region.frame(), i64::from(offset))
+            })
             .collect()
     }
 }

@@ -37,7 +37,7 @@ pub(in crate::legalize) trait Frame: Sized {
 
     /// A value's operation on its operands; see [`super::operation`].
     fn operation(&mut self, e: &mut Emitter<'_>, v: Val, args: &[Value]) -> Value {
-        e.wave_op(self.code().0, v, args)
+        e.code.wave_op(self.code().0, v, args)
     }
 }
 

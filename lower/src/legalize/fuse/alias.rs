@@ -82,9 +82,9 @@ impl Emitter<'_> {
                     (Some(first), Some(second)) => {
                         // Distance of the second from the end of the first; if it is before it,
                         // nearly 2^64.
-                        let behind = self.b.isub(y.0, x.1);
+                        let behind = self.code.b.isub(y.0, x.1);
                         let order = IntCC::UnsignedLessThanOrEqual;
-                        self.b.icmp_imm(order, behind, -(first + second))
+                        self.code.b.icmp_imm(order, behind, -(first + second))
                     }
                     _ => self.disjoint(x, y),
                 };
@@ -93,7 +93,7 @@ impl Emitter<'_> {
                     && one.affine.stride == other.affine.stride
                     && pairs.iter().all(|(a, b)| !lanes_meet(a, b))
                 {
-                    let same = self.b.icmp(IntCC::Equal, x, y);
+                    let same = self.code.b.icmp(IntCC::Equal, x, y);
                     either.push((good, same));
                 } else {
                     conditions.push(good);
@@ -120,18 +120,18 @@ impl Emitter<'_> {
         };
         let size = members.iter().map(|a| i64::from(access::bytes(a.data)));
         let (least, most) = family.reach;
-        let all = self.b.isub(high, low);
+        let all = self.code.b.isub(high, low);
         let longest = size.max().unwrap_or(0) - (most - least);
-        let one = self.b.iadd_imm(all, longest);
+        let one = self.code.b.iadd_imm(all, longest);
         let order = IntCC::UnsignedLessThanOrEqual;
-        conditions.push(self.b.icmp_imm(order, one, step));
+        conditions.push(self.code.b.icmp_imm(order, one, step));
     }
 
     /// Are two byte ranges disjoint (I8)?
     fn disjoint(&mut self, x: (Value, Value), y: (Value, Value)) -> Value {
         let order = IntCC::UnsignedLessThanOrEqual;
-        let below = self.b.icmp(order, x.1, y.0);
-        let above = self.b.icmp(order, y.1, x.0);
-        self.b.bor(below, above)
+        let below = self.code.b.icmp(order, x.1, y.0);
+        let above = self.code.b.icmp(order, y.1, x.0);
+        self.code.b.bor(below, above)
     }
 }

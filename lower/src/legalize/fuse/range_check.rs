@@ -68,7 +68,7 @@ impl Emitter<'_> {
     ) -> Vec<Value> {
         let mut conditions = Vec::new();
         if fusion.accesses.iter().any(|access| access.lds) {
-            fusion.lds = Some(self.lds_start());
+            fusion.lds = Some(self.code.lds_start());
         }
         let mut memory: HashMap<bool, (Value, Value)> = HashMap::default();
         let mut families = families(&fusion.accesses);
@@ -80,14 +80,16 @@ impl Emitter<'_> {
             let bounds = match memory.get(&lds) {
                 Some(&memory) => memory,
                 None => {
-                    let found = self.memory_of(space);
+                    let found = self.code.memory_of(space);
                     memory.insert(lds, found);
                     found
                 }
             };
             let affine = family.affine;
             let runs = self.all_ends(block, plan, family.base, affine, Lane::OF_WAVE);
-            let mut checked = self.check_contiguous(&runs, affine, (lds, bounds), family.reach);
+            let mut checked =
+                self.code
+                    .check_contiguous(&runs, affine, (lds, bounds), family.reach);
             for good in checked.conditions.drain(..) {
                 if !conditions.contains(&good) {
                     conditions.push(good);
@@ -101,13 +103,13 @@ impl Emitter<'_> {
                 fusion.firsts.push((checked.starts[0], members));
             }
             if watched[usize::from(lds)] {
-                family.span = Some(self.bytes_of(&checked));
+                family.span = Some(self.code.bytes_of(&checked));
             }
         }
         for family in &families {
             let Some(start) = family.start else { continue };
             let host = match fusion.lds {
-                Some(lds_start) if family.lds => self.b.iadd(lds_start, start),
+                Some(lds_start) if family.lds => self.code.b.iadd(lds_start, start),
                 _ => start,
             };
             for &n in &family.members {

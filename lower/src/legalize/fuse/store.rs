@@ -24,7 +24,9 @@ impl Emitter<'_> {
         calls: &[Val],
     ) -> usize {
         if !self
-            .o
+            .code
+            .region
+            .options()
             .has(Forms::FUSED_LOADS | Forms::FUSED_STORES | Forms::UNMASKED)
         {
             return 0;
@@ -61,7 +63,7 @@ impl Emitter<'_> {
             return false;
         };
         // Of lanes at one address the highest wins: not fused.
-        if affine.stride == 0 || self.f.sites[site.0 as usize].inst.mem.glc {
+        if affine.stride == 0 || self.code.region.func().sites[site.0 as usize].inst.mem.glc {
             return false;
         }
         let mut before = affine::leaves(block, node.args[0]).unwrap_or_default();
@@ -137,7 +139,7 @@ impl Emitter<'_> {
         let first = &self.fusion.accesses[stores[0]];
         let (bytes, stride) = (i64::from(access::bytes(first.data)), first.affine.stride);
         let count = usize::try_from(stride / bytes).unwrap_or(1);
-        let suits = self.per() > host::LANES
+        let suits = self.code.per() > host::LANES
             && matches!(first.data, Data::Dwords(1 | 2))
             && count > 1
             && stride == bytes * count as i64
@@ -161,9 +163,9 @@ impl Emitter<'_> {
         let mut at = offset;
         for slice in 0..words[0].len() {
             let each: Vec<Value> = words.iter().map(|word| word[slice]).collect();
-            for vector in self.interleaved(&each) {
-                self.store_vector(vector, start, at);
-                at += 4 * self.per() as i32;
+            for vector in self.code.interleaved(&each) {
+                self.code.store_vector(vector, start, at);
+                at += 4 * self.code.per() as i32;
             }
         }
     }
@@ -178,22 +180,23 @@ impl Emitter<'_> {
         data: Data,
         words: &[&[Value]],
     ) {
-        let count = self.lanes_at_once(false, data, stride, false);
+        let count = self.code.lanes_at_once(false, data, stride, false);
         let words = words.iter().map(|word| self.parts(count, word));
         let words: Vec<Vec<Value>> = words.collect();
         for j in 0..words[0].len() {
             let each: Vec<Value> = words.iter().map(|word| word[j]).collect();
             let away = i64::from(offset) + stride * (count * j) as i64;
-            self.store_lanes(count, (start, away), stride, data, &each);
+            self.code
+                .store_lanes(count, (start, away), stride, data, &each);
         }
     }
 
     /// Host vectors split into vectors of this number of lanes.
     fn parts(&mut self, lanes: usize, word: &[Value]) -> Vec<Value> {
-        let (mut parts, mut per) = (word.to_vec(), self.per());
+        let (mut parts, mut per) = (word.to_vec(), self.code.per());
         while per > lanes {
             per /= 2;
-            let halves = parts.iter().map(|&value| self.halves(per, value));
+            let halves = parts.iter().map(|&value| self.code.halves(per, value));
             parts = halves.flatten().collect();
         }
         parts

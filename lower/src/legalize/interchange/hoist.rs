@@ -42,12 +42,12 @@ impl Emitter<'_> {
             self.inside(t, space, start, span);
             if let (Some(advance), Some(last)) = (advance, last) {
                 let step = self.base(t, advance);
-                let low = self.b.ireduce(types::I32, step);
-                let again = self.b.sextend(types::I64, low);
-                let small = self.b.icmp(IntCC::Equal, again, step);
-                self.require(t.fail, small);
-                let away = self.b.imul(step, last);
-                let end = self.b.iadd(start, away);
+                let low = self.code.b.ireduce(types::I32, step);
+                let again = self.code.b.sextend(types::I64, low);
+                let small = self.code.b.icmp(IntCC::Equal, again, step);
+                self.code.require(t.fail, small);
+                let away = self.code.b.imul(step, last);
+                let end = self.code.b.iadd(start, away);
                 self.inside(t, space, end, span);
             }
         }
@@ -59,25 +59,28 @@ impl Emitter<'_> {
         let from = self.read_slot(trips.slot);
         let to = self.scalar(&t.form.block, t.schedule, trips.bound);
         let away = if trips.step > 0 {
-            self.b.isub(to, from)
+            self.code.b.isub(to, from)
         } else {
-            self.b.isub(from, to)
+            self.code.b.isub(from, to)
         };
         let size = trips.step.unsigned_abs();
         let iterations = if size == 1 {
             away
         } else {
-            let rest = self.b.band_imm(away, i64::from(size - 1));
-            let whole = self.b.icmp_imm(IntCC::Equal, rest, 0);
-            self.require(t.fail, whole);
-            self.b.ushr_imm(away, i64::from(size.trailing_zeros()))
+            let rest = self.code.b.band_imm(away, i64::from(size - 1));
+            let whole = self.code.b.icmp_imm(IntCC::Equal, rest, 0);
+            self.code.require(t.fail, whole);
+            self.code.b.ushr_imm(away, i64::from(size.trailing_zeros()))
         };
-        let some = self.b.icmp_imm(IntCC::SignedGreaterThan, iterations, 0);
-        self.require(t.fail, some);
-        let iterations = self.b.smin(iterations, fuel);
-        let last = self.b.iadd_imm(iterations, -1);
-        let zero = self.b.iconst(types::I32, 0);
-        let last = self.b.smax(last, zero);
-        self.b.uextend(types::I64, last)
+        let some = self
+            .code
+            .b
+            .icmp_imm(IntCC::SignedGreaterThan, iterations, 0);
+        self.code.require(t.fail, some);
+        let iterations = self.code.b.smin(iterations, fuel);
+        let last = self.code.b.iadd_imm(iterations, -1);
+        let zero = self.code.b.iconst(types::I32, 0);
+        let last = self.code.b.smax(last, zero);
+        self.code.b.uextend(types::I64, last)
     }
 }

@@ -20,7 +20,7 @@ use crate::analysis::uniformity::Facts;
 use crate::host::Host;
 use crate::ir::{Float, Op, Val};
 use crate::legalize::scalar::joined;
-use crate::legalize::{Emitter, access, affine};
+use crate::legalize::{Emitter, access, affine, frame_offset, home_offset};
 use crate::maps::HashMap;
 
 mod frame;
@@ -103,16 +103,17 @@ impl Emitter<'_> {
         live: &[Live],
         facts: &Facts,
     ) -> Option<LaneSerial> {
-        if !self.o.has(Forms::LANE_SERIAL) {
+        if !self.code.region.options().has(Forms::LANE_SERIAL) {
             return None;
         }
         let strides = |b: usize, v: Val| {
             let affine = facts.address(b, v)?;
-            let suits = affine::suits(&self.f.blocks[b], v, affine, facts.row());
+            let suits = affine::suits(&self.code.region.func().blocks[b], v, affine, facts.row());
             (suits && !affine.masked).then_some(affine.stride)
         };
-        let mut plan = interchange::lane_serial::plan(self.f, head, live, &strides)?;
-        if self.o.has(Forms::HOISTED) {
+        let mut plan =
+            interchange::lane_serial::plan(self.code.region.func(), head, live, &strides)?;
+        if self.code.region.options().has(Forms::HOISTED) {
             plan.find_trip_count();
         }
         Some(plan)
@@ -123,26 +124,26 @@ impl Emitter<'_> {
         let Some((general, exec, fail)) = self.begin_form(index) else {
             return;
         };
-        self.require(fail, exec);
+        self.code.require(fail, exec);
         let memory = self.reach(plan, fail);
-        let fuel = self.fuel();
+        let fuel = self.code.fuel();
         if plan.count.is_some() {
-            let some = self.b.icmp_imm(IntCC::SignedGreaterThan, fuel, 0);
-            self.require(fail, some);
+            let some = self.code.b.icmp_imm(IntCC::SignedGreaterThan, fuel, 0);
+            self.code.require(fail, some);
         }
-        let slots = self.written(&plan.slots);
+        let slots = self.code.written(&plan.slots);
         let results = self.begin_results(&plan.masks, fuel, &slots);
         // Bits of inactive lanes are unchanged.
         for (&place, &var) in &results.masks {
             let before = self.mask_before(place);
-            let others = self.b.band_not(before, exec);
-            self.b.def_var(var, others);
+            let others = self.code.b.band_not(before, exec);
+            self.code.b.def_var(var, others);
         }
-        let outs = plan.outs.keys().map(|&n| (n, self.take_slot()));
+        let outs = plan.outs.keys().map(|&n| (n, self.code.take_slot()));
         let (live_outs, inner): (Vec<_>, Vec<_>) = outs.partition(|(n, _)| plan.keep.contains(n));
         let job = Job {
-            shared: Shared::new(self.take_slot()),
-            left: self.variable(types::I32),
+            shared: Shared::new(self.code.take_slot()),
+            left: self.code.variable(types::I32),
             slots,
             results,
             live_outs,
@@ -153,7 +154,7 @@ impl Emitter<'_> {
             plan,
             schedule: Schedule::unplaced(&plan.block, Host::default()),
             number: exec,
-            wave: self.wave,
+            wave: self.code.region.wave(),
             iteration: None,
             words: BTreeMap::new(),
             pairs: BTreeMap::new(),
@@ -167,9 +168,9 @@ impl Emitter<'_> {
         };
         if let Some(place) = plan.left {
             let gone = self.mask_before(place);
-            let gone = self.b.band(gone, exec);
-            let none = self.b.icmp_imm(IntCC::Equal, gone, 0);
-            self.require(fail, none);
+            let gone = self.code.b.band(gone, exec);
+            let none = self.code.b.icmp_imm(IntCC::Equal, gone, 0);
+            self.code.require(fail, none);
         }
         self.declare(&mut lane);
         self.not_in_order(&mut lane);
@@ -177,16 +178,16 @@ impl Emitter<'_> {
         self.lane_serial_loop(&mut lane, &job);
         self.all_done(&lane, &job, exec);
         let out_of_fuel = self.read_shared(job.shared.out_of_fuel, types::I64);
-        let [again, out] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(again);
-        self.b.brif(out_of_fuel, again, &[], out, &[]);
-        self.b.switch_to_block(again);
+        let [again, out] = [(); 2].map(|()| self.code.b.create_block());
+        self.code.b.set_cold_block(again);
+        self.code.b.brif(out_of_fuel, again, &[], out, &[]);
+        self.code.b.switch_to_block(again);
         self.commit_some(&job.inner, out_of_fuel);
-        self.b.jump(out, &[]);
-        self.b.switch_to_block(out);
+        self.code.b.jump(out, &[]);
+        self.code.b.switch_to_block(out);
         self.leave_loop(out_of_fuel, (index, plan.block.pc), &plan.exit);
-        self.b.switch_to_block(fail);
-        self.b.jump(general, &[]);
+        self.code.b.switch_to_block(fail);
+        self.code.b.jump(general, &[]);
     }
 
     /// All iterations of all lanes, one after the other.
@@ -195,14 +196,14 @@ impl Emitter<'_> {
         let fixed = self.scalars.clone();
 
         // A lane.
-        let header = self.b.create_block();
-        self.b.jump(header, &[]);
-        self.b.switch_to_block(header);
+        let header = self.code.b.create_block();
+        self.code.b.jump(header, &[]);
+        self.code.b.switch_to_block(header);
         let rest = self.reload_shared(t, shared);
         self.place(t, rest);
         for &(slot, var, _) in &job.slots {
             let before = self.read_slot(slot);
-            self.b.def_var(var, before);
+            self.code.b.def_var(var, before);
         }
         self.begin_lane(t);
         self.lane_fixed(t);
@@ -212,24 +213,24 @@ impl Emitter<'_> {
             .map(|count| self.iterations_ahead(t, count, shared));
         if more.is_none() {
             let fuel = self.read_shared(shared.fuel, types::I32);
-            self.b.def_var(job.left, fuel);
+            self.code.b.def_var(job.left, fuel);
         }
         self.begin_recurrences(t, more);
 
         // An iteration.
-        let head = self.b.create_block();
+        let head = self.code.b.create_block();
         let first = more.map(|_| {
-            t.iteration = Some(self.b.append_block_param(head, types::I64));
-            self.b.iconst(types::I64, 0)
+            t.iteration = Some(self.code.b.append_block_param(head, types::I64));
+            self.code.b.iconst(types::I64, 0)
         });
-        self.b.jump(head, first.as_slice());
-        self.b.switch_to_block(head);
+        self.code.b.jump(head, first.as_slice());
+        self.code.b.switch_to_block(head);
         self.scalars = fixed;
         for (i, node) in block.nodes.iter().enumerate() {
             if let Op::ReadS(slot) = node.op
                 && let Some(&(_, var, _)) = job.slots.iter().find(|s| s.0 == slot)
             {
-                let value = self.b.use_var(var);
+                let value = self.code.b.use_var(var);
                 self.scalars.insert(Val(i as u32), value);
             }
         }
@@ -240,19 +241,19 @@ impl Emitter<'_> {
             }
         }
         let back = self.end_lane_serial(t, &job.slots);
-        let [out_of_fuel, end] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(out_of_fuel);
+        let [out_of_fuel, end] = [(); 2].map(|()| self.code.b.create_block());
+        self.code.b.set_cold_block(out_of_fuel);
         match more {
             Some(more) => {
                 self.end_counted(t, more, head);
                 let some = self.read_shared(shared.out_of_fuel, types::I64);
-                self.b.brif(some, out_of_fuel, &[], end, &[]);
+                self.code.b.brif(some, out_of_fuel, &[], end, &[]);
             }
             None => self.end_uncounted(back, job.left, (head, out_of_fuel, end)),
         }
 
         // This lane or another one is out of fuel.
-        self.b.switch_to_block(out_of_fuel);
+        self.code.b.switch_to_block(out_of_fuel);
         let rest = self.reload_shared(t, shared);
         self.place(t, rest);
         if more.is_none() {
@@ -260,10 +261,10 @@ impl Emitter<'_> {
         }
         self.begin_steady(t);
         self.keep_results(t, &job.inner);
-        self.b.jump(end, &[]);
+        self.code.b.jump(end, &[]);
 
         // The lane's results.
-        self.b.switch_to_block(end);
+        self.code.b.switch_to_block(end);
         let rest = self.reload_shared(t, shared);
         self.place(t, rest);
         self.begin_steady(t);
@@ -275,25 +276,25 @@ impl Emitter<'_> {
         }
         let others = self.but_first(rest);
         self.write_shared(shared.rest, others);
-        let done = self.b.create_block();
-        self.b.brif(others, header, &[], done, &[]);
-        self.b.switch_to_block(done);
+        let done = self.code.b.create_block();
+        self.code.b.brif(others, header, &[], done, &[]);
+        self.code.b.switch_to_block(done);
     }
 
     /// After the last lane: commits the results of the lanes in `exec` to the wave.
     fn all_done(&mut self, t: &Lane<'_>, job: &Job, exec: Value) {
         let out_of_fuel = self.read_shared(job.shared.out_of_fuel, types::I64);
-        let left = self.b.band_not(exec, out_of_fuel);
+        let left = self.code.b.band_not(exec, out_of_fuel);
         for (place, &var) in &job.results.masks {
             if !t.masks.contains_key(place) {
-                let others = self.b.use_var(var);
+                let others = self.code.b.use_var(var);
                 let bits = match *place {
                     MaskPlace::Exec => out_of_fuel,
                     // The lanes that left.
                     _ => left,
                 };
-                let all = self.b.bor(others, bits);
-                self.b.def_var(var, all);
+                let all = self.code.b.bor(others, bits);
+                self.code.b.def_var(var, all);
             }
         }
         self.commit_some(&job.live_outs, exec);
@@ -302,28 +303,28 @@ impl Emitter<'_> {
             Some(_) => {
                 let fuel = self.read_shared(job.shared.fuel, types::I32);
                 let most = self.read_shared(job.shared.furthest, types::I32);
-                let rest = self.b.isub(fuel, most);
-                let none = self.b.iconst(types::I32, 0);
-                self.b.select(out_of_fuel, none, rest)
+                let rest = self.code.b.isub(fuel, most);
+                let none = self.code.b.iconst(types::I32, 0);
+                self.code.b.select(out_of_fuel, none, rest)
             }
             None => self.read_shared(job.shared.fewest, types::I32),
         };
-        self.set_fuel(rest);
+        self.code.set_fuel(rest);
     }
 
     /// Records that the lane is out of fuel before its end.
     fn set_tired(&mut self, t: &Lane<'_>, shared: &Shared) {
-        let bit = self.b.iconst(types::I64, 1);
-        let bit = self.b.ishl(bit, t.number);
+        let bit = self.code.b.iconst(types::I64, 1);
+        let bit = self.code.b.ishl(bit, t.number);
         let others = self.read_shared(shared.out_of_fuel, types::I64);
-        let with = self.b.bor(others, bit);
+        let with = self.code.b.bor(others, bit);
         self.write_shared(shared.out_of_fuel, with);
     }
 
     /// Clears the lowest lane.
     fn but_first(&mut self, lanes: Value) -> Value {
-        let less = self.b.iadd_imm(lanes, -1);
-        self.b.band(lanes, less)
+        let less = self.code.b.iadd_imm(lanes, -1);
+        self.code.b.band(lanes, less)
     }
 
     /// Ends an iteration with a run-time condition: continues at `head`, leaves for `out_of_fuel` without
@@ -334,23 +335,23 @@ impl Emitter<'_> {
         left: Variable,
         (head, out_of_fuel, end): (vir::Block, vir::Block, vir::Block),
     ) {
-        let burnt = self.b.create_block();
+        let burnt = self.code.b.create_block();
         match when {
-            true => self.b.brif(cond, burnt, &[], end, &[]),
-            false => self.b.brif(cond, end, &[], burnt, &[]),
+            true => self.code.b.brif(cond, burnt, &[], end, &[]),
+            false => self.code.b.brif(cond, end, &[], burnt, &[]),
         };
-        self.b.switch_to_block(burnt);
-        let before = self.b.use_var(left);
-        let now = self.b.iadd_imm(before, -1);
-        self.b.def_var(left, now);
-        let on = self.b.icmp_imm(IntCC::SignedGreaterThan, now, 0);
-        self.b.brif(on, head, &[], out_of_fuel, &[]);
+        self.code.b.switch_to_block(burnt);
+        let before = self.code.b.use_var(left);
+        let now = self.code.b.iadd_imm(before, -1);
+        self.code.b.def_var(left, now);
+        let on = self.code.b.icmp_imm(IntCC::SignedGreaterThan, now, 0);
+        self.code.b.brif(on, head, &[], out_of_fuel, &[]);
     }
 
     /// Computes the bounds of inline accesses; leaves for `fail` where none is possible.
     fn reach(&mut self, plan: &LaneSerial, fail: vir::Block) -> Reach {
-        let (base, len) = self.memory_of(Space::Global);
-        let (lds, (_, lds_len)) = (self.lds_start(), self.memory_of(Space::Lds));
+        let (base, len) = self.code.memory_of(Space::Global);
+        let (lds, (_, lds_len)) = (self.code.lds_start(), self.code.memory_of(Space::Lds));
         let mut sizes: Vec<(bool, u32)> = vec![(false, 1)];
         for &v in &plan.block.effects {
             sizes.push(match plan.block.nodes[v.index()].op {
@@ -364,9 +365,9 @@ impl Emitter<'_> {
         for (is_lds, bytes) in sizes {
             let len = if is_lds { lds_len } else { len };
             let at_least = IntCC::UnsignedGreaterThanOrEqual;
-            let enough = self.b.icmp_imm(at_least, len, i64::from(bytes));
-            self.require(fail, enough);
-            let highest = self.b.iadd_imm(len, -i64::from(bytes));
+            let enough = self.code.b.icmp_imm(at_least, len, i64::from(bytes));
+            self.code.require(fail, enough);
+            let highest = self.code.b.iadd_imm(len, -i64::from(bytes));
             last.insert((is_lds, bytes), highest);
         }
         Reach { base, lds, last }
@@ -385,14 +386,14 @@ impl Emitter<'_> {
             } else {
                 types::I32
             };
-            t.words.insert(n, self.variable(ty));
+            t.words.insert(n, self.code.variable(ty));
         }
         for &n in t.plan.pairs.keys().filter(held) {
-            t.pairs.insert(n, self.variable(types::I64));
+            t.pairs.insert(n, self.code.variable(types::I64));
         }
         for &place in t.plan.masks.keys() {
             if place != MaskPlace::Exec && t.plan.left != Some(place) {
-                t.masks.insert(place, self.variable(types::I8));
+                t.masks.insert(place, self.code.variable(types::I8));
             }
         }
     }
@@ -406,8 +407,8 @@ impl Emitter<'_> {
                 continue;
             };
             let addresses = [0, 1, 2].map(|n| {
-                t.number = self.b.iconst(types::I64, n);
-                t.wave = self.b.iadd_imm(self.wave, 4 * n);
+                t.number = self.code.b.iconst(types::I64, n);
+                t.wave = self.code.b.iadd_imm(self.code.region.wave(), 4 * n);
                 t.values.clear();
                 self.begin_lane(t);
                 self.eval(t, node.args[0])
@@ -415,19 +416,19 @@ impl Emitter<'_> {
             t.values.clear();
             let bytes = i64::from(access::bytes(data));
             let apart = [0, 1].map(|n| {
-                let step = self.b.isub(addresses[n + 1], addresses[n]);
-                self.b.icmp_imm(IntCC::NotEqual, step, bytes)
+                let step = self.code.b.isub(addresses[n + 1], addresses[n]);
+                self.code.b.icmp_imm(IntCC::NotEqual, step, bytes)
             });
-            let good = self.b.bor(apart[0], apart[1]);
-            self.require(t.fail, good);
+            let good = self.code.b.bor(apart[0], apart[1]);
+            self.code.require(t.fail, good);
         }
     }
 
     /// Selects the lowest lane in `rest`.
     fn place(&mut self, t: &mut Lane<'_>, rest: Value) {
-        t.number = self.b.ctz(rest);
-        let bytes = self.b.ishl_imm(t.number, 2);
-        t.wave = self.b.iadd(self.wave, bytes);
+        t.number = self.code.b.ctz(rest);
+        let bytes = self.code.b.ishl_imm(t.number, 2);
+        t.wave = self.code.b.iadd(self.code.region.wave(), bytes);
     }
 
     /// Loads loop-carried values of the lane.
@@ -438,18 +439,18 @@ impl Emitter<'_> {
             } else {
                 types::I32
             };
-            let at = Self::home_offset(n);
-            let value = self.b.load(ty, Memory::Trusted, t.wave, at);
-            self.b.def_var(var, value);
+            let at = home_offset(n);
+            let value = self.code.b.load(ty, Memory::Trusted, t.wave, at);
+            self.code.b.def_var(var, value);
         }
         for (&n, &var) in &t.pairs {
             let value = self.pair_at_home(t, n);
-            self.b.def_var(var, value);
+            self.code.b.def_var(var, value);
         }
         for (&place, &var) in &t.masks {
             let bits = self.mask_before(place);
             let bit = self.bit_of(t, bits);
-            self.b.def_var(var, bit);
+            self.code.b.def_var(var, bit);
         }
         t.iteration = None;
         self.begin_steady(t);
@@ -461,8 +462,8 @@ impl Emitter<'_> {
             let origin = match t.plan.pairs.contains_key(&n) {
                 true => self.pair_at_home(t, n),
                 false => {
-                    let at = Self::home_offset(n);
-                    self.b.load(types::I32, Memory::Trusted, t.wave, at)
+                    let at = home_offset(n);
+                    self.code.b.load(types::I32, Memory::Trusted, t.wave, at)
                 }
             };
             t.origins.insert(n, origin);
@@ -472,12 +473,12 @@ impl Emitter<'_> {
     /// A pair in the lane's registers, in its representation in the loop.
     fn pair_at_home(&mut self, t: &Lane<'_>, n: u8) -> Value {
         let [low, high] = [n, n + 1].map(|n| {
-            let at = Self::home_offset(n);
-            self.b.load(types::I32, Memory::Trusted, t.wave, at)
+            let at = home_offset(n);
+            self.code.b.load(types::I32, Memory::Trusted, t.wave, at)
         });
-        let value = joined(&mut self.b, low, high);
+        let value = joined(&mut self.code.b, low, high);
         match t.plan.based.contains(&n) {
-            true => self.b.isub(value, t.memory.base),
+            true => self.code.b.isub(value, t.memory.base),
             false => value,
         }
     }
@@ -500,64 +501,64 @@ impl Emitter<'_> {
 
     /// The lane's bit of 64.
     fn bit_of(&mut self, t: &Lane<'_>, bits: Value) -> Value {
-        let bit = self.b.ushr(bits, t.number);
-        let bit = self.b.band_imm(bit, 1);
-        self.b.ireduce(types::I8, bit)
+        let bit = self.code.b.ushr(bits, t.number);
+        let bit = self.code.b.band_imm(bit, 1);
+        self.code.b.ireduce(types::I8, bit)
     }
 
     /// Stores the lane's registers to the frame.
     fn keep_results(&mut self, t: &Lane<'_>, shadows: &[(u8, u32)]) {
-        let bytes = self.b.ishl_imm(t.number, 2);
-        let frame = self.b.iadd(self.frame, bytes);
+        let bytes = self.code.b.ishl_imm(t.number, 2);
+        let frame = self.code.b.iadd(self.code.region.frame(), bytes);
         for &(n, slot) in shadows {
             let value = match t.words.get(&n) {
-                Some(&var) => self.b.use_var(var),
+                Some(&var) => self.code.b.use_var(var),
                 None => self.eval_register(t, n),
             };
-            let at = Self::frame_offset(slot);
-            self.b.store(Memory::Trusted, value, frame, at);
+            let at = frame_offset(slot);
+            self.code.b.store(Memory::Trusted, value, frame, at);
         }
     }
 
     /// Adds a lane's bits to the masks.
     fn lane_masks(&mut self, t: &Lane<'_>, results: &Results) {
         for (place, &bit) in &t.masks {
-            let bit = self.b.use_var(bit);
-            let bit = self.b.uextend(types::I64, bit);
-            let placed = self.b.ishl(bit, t.number);
+            let bit = self.code.b.use_var(bit);
+            let bit = self.code.b.uextend(types::I64, bit);
+            let placed = self.code.b.ishl(bit, t.number);
             let var = results.masks[place];
-            let before = self.b.use_var(var);
-            let with = self.b.bor(before, placed);
-            self.b.def_var(var, with);
+            let before = self.code.b.use_var(var);
+            let with = self.code.b.bor(before, placed);
+            self.code.b.def_var(var, with);
         }
     }
 
     /// Makes the lane's remaining fuel and its scalars the wave's, if it ran more iterations than
     /// the lanes before.
     fn lane_fuel(&mut self, job: &Job) {
-        let mine = self.b.use_var(job.left);
+        let mine = self.code.b.use_var(job.left);
         let least = self.read_shared(job.shared.fewest, types::I32);
-        let further = self.b.icmp(IntCC::SignedLessThan, mine, least);
-        let least = self.b.select(further, mine, least);
+        let further = self.code.b.icmp(IntCC::SignedLessThan, mine, least);
+        let least = self.code.b.select(further, mine, least);
         self.write_shared(job.shared.fewest, least);
         self.scalars_of_furthest(job, further);
     }
 
     /// The same for a lane with a trip count: `more` iterations after the first.
     fn lane_iterations(&mut self, more: Value, job: &Job) {
-        let mine = self.b.ireduce(types::I32, more);
+        let mine = self.code.b.ireduce(types::I32, more);
         let most = self.read_shared(job.shared.furthest, types::I32);
-        let further = self.b.icmp(IntCC::SignedGreaterThan, mine, most);
-        let most = self.b.select(further, mine, most);
+        let further = self.code.b.icmp(IntCC::SignedGreaterThan, mine, most);
+        let most = self.code.b.select(further, mine, most);
         self.write_shared(job.shared.furthest, most);
         self.scalars_of_furthest(job, further);
     }
 
     fn scalars_of_furthest(&mut self, job: &Job, further: Value) {
         for (from, &to) in job.slots.iter().map(|s| s.1).zip(&job.results.slots) {
-            let (new, old) = (self.b.use_var(from), self.b.use_var(to));
-            let chosen = self.b.select(further, new, old);
-            self.b.def_var(to, chosen);
+            let (new, old) = (self.code.b.use_var(from), self.code.b.use_var(to));
+            let chosen = self.code.b.select(further, new, old);
+            self.code.b.def_var(to, chosen);
         }
     }
 }

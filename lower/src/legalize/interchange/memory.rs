@@ -57,7 +57,7 @@ impl Emitter<'_> {
             };
             if k < n && (t.form.kinds[i].is_some()) {
                 let at = 4 * i32::from(k);
-                let word = self.b.load(types::I32, Memory::Guest, start, at);
+                let word = self.code.b.load(types::I32, Memory::Guest, start, at);
                 self.scalars.insert(Val(i as u32), word);
             }
         }
@@ -69,7 +69,7 @@ impl Emitter<'_> {
         let address = unmerged(&t.form.block, t.form.condition, node.args[0]);
         let start = self.base(t, address);
         match space_of(t.plan, v) {
-            Space::Lds => self.b.uextend(types::I64, start),
+            Space::Lds => self.code.b.uextend(types::I64, start),
             _ => start,
         }
     }
@@ -82,27 +82,30 @@ impl Emitter<'_> {
         start: Value,
         (below, reach): (i64, i64),
     ) {
-        let (base, len) = self.memory_of(space);
+        let (base, len) = self.code.memory_of(space);
         if space == Space::Lds {
             // LDS may be shorter than that.
-            let lowest = self.b.iadd_imm(start, below);
-            let end = self.b.iadd_imm(lowest, reach);
+            let lowest = self.code.b.iadd_imm(start, below);
+            let end = self.code.b.iadd_imm(lowest, reach);
             let above = IntCC::SignedGreaterThanOrEqual;
-            let above = self.b.icmp_imm(above, lowest, 0);
-            let ends = self.b.icmp(IntCC::SignedLessThanOrEqual, end, len);
-            let good = self.b.band(above, ends);
-            self.require(t.fail, good);
+            let above = self.code.b.icmp_imm(above, lowest, 0);
+            let ends = self.code.b.icmp(IntCC::SignedLessThanOrEqual, end, len);
+            let good = self.code.b.band(above, ends);
+            self.code.require(t.fail, good);
             return;
         }
         let lowest = if below == 0 {
             start
         } else {
-            self.b.iadd_imm(start, below)
+            self.code.b.iadd_imm(start, below)
         };
-        let offset = self.b.isub(lowest, base);
-        let limit = self.b.iadd_imm(len, -reach);
-        let good = self.b.icmp(IntCC::UnsignedLessThanOrEqual, offset, limit);
-        self.require(t.fail, good);
+        let offset = self.code.b.isub(lowest, base);
+        let limit = self.code.b.iadd_imm(len, -reach);
+        let good = self
+            .code
+            .b
+            .icmp(IntCC::UnsignedLessThanOrEqual, offset, limit);
+        self.code.require(t.fail, good);
     }
 
     /// Emits a load: one address and one check for the group.
@@ -122,21 +125,21 @@ impl Emitter<'_> {
         }
         let start = match space {
             Space::Lds => {
-                let lds = self.lds_start();
-                self.b.iadd(lds, start)
+                let lds = self.code.lds_start();
+                self.code.b.iadd(lds, start)
             }
             _ => start,
         };
         let loaded: Vec<Loaded> = if stride == 0 {
-            let values = self.load_one(start, data);
+            let values = self.code.load_one(start, data);
             values.into_iter().map(Loaded::Scalar).collect()
         } else {
             let slices = t.body.slices;
             if let Some(&delta) = t.prefetch_distance.get(&v) {
-                let there = self.b.iadd(start, delta);
+                let there = self.code.b.iadd(start, delta);
                 self.prefetch(VirOp::Prefetch, there, (0, stride, LANES));
             }
-            let loaded = self.load_group(start, 0, stride, data, slices);
+            let loaded = self.code.load_group(start, 0, stride, data, slices);
             loaded.into_iter().map(Loaded::Vectors).collect()
         };
         for (r, value) in loaded.into_iter().enumerate() {

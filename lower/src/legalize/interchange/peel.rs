@@ -19,16 +19,19 @@ impl Emitter<'_> {
         budget: Variable,
         (groups, fail): (vir::Block, vir::Block),
     ) -> Value {
-        let (least, most) = (self.b.use_var(results.left), self.b.use_var(results.most));
-        let same = self.b.icmp(IntCC::Equal, least, most);
-        let (on, again) = (self.b.create_block(), self.b.create_block());
-        self.b.brif(same, on, &[], again, &[]);
-        self.b.switch_to_block(again);
-        let before = self.b.use_var(budget);
-        let fewer = self.b.isub(before, most);
-        self.b.def_var(budget, fewer);
-        self.b.brif(fewer, groups, &[], fail, &[]);
-        self.b.switch_to_block(on);
+        let (least, most) = (
+            self.code.b.use_var(results.left),
+            self.code.b.use_var(results.most),
+        );
+        let same = self.code.b.icmp(IntCC::Equal, least, most);
+        let (on, again) = (self.code.b.create_block(), self.code.b.create_block());
+        self.code.b.brif(same, on, &[], again, &[]);
+        self.code.b.switch_to_block(again);
+        let before = self.code.b.use_var(budget);
+        let fewer = self.code.b.isub(before, most);
+        self.code.b.def_var(budget, fewer);
+        self.code.b.brif(fewer, groups, &[], fail, &[]);
+        self.code.b.switch_to_block(on);
         least
     }
 
@@ -44,12 +47,12 @@ impl Emitter<'_> {
                 }
             }
         }
-        let exec = self.lanes(&t.body).all_true();
+        let exec = self.code.lanes(&t.body).all_true();
         let lanes = self.as_assumed(&exec, &all, &none);
-        let good = scalars.into_iter().reduce(|a, b| self.b.band(a, b));
+        let good = scalars.into_iter().reduce(|a, b| self.code.b.band(a, b));
         match good {
             Some(good) if all.is_empty() && none.is_empty() => good,
-            Some(good) => self.b.band(good, lanes),
+            Some(good) => self.code.b.band(good, lanes),
             None => lanes,
         }
     }
@@ -62,7 +65,7 @@ impl Emitter<'_> {
         if Self::kind(t, v) == Kind::Affine(0) {
             let value = self.base(t, v);
             let wrong = if when { IntCC::NotEqual } else { IntCC::Equal };
-            return Some(self.b.icmp_imm(wrong, value, 0));
+            return Some(self.code.b.icmp_imm(wrong, value, 0));
         }
         let Op::Icmp(cc) = node.op else { return None };
         let order = match cc {
@@ -86,21 +89,21 @@ impl Emitter<'_> {
             let first = self.base(t, v);
             let last = match stride {
                 0 => first,
-                _ => self.b.iadd_imm(first, stride * (t.group - 1)),
+                _ => self.code.b.iadd_imm(first, stride * (t.group - 1)),
             };
             (first, last, stride)
         });
-        let first = self.b.icmp(cc, ends[0].0, ends[1].0);
-        let last = self.b.icmp(cc, ends[0].1, ends[1].1);
-        let mut good = self.b.band(first, last);
+        let first = self.code.b.icmp(cc, ends[0].0, ends[1].0);
+        let last = self.code.b.icmp(cc, ends[0].1, ends[1].1);
+        let mut good = self.code.b.band(first, last);
         for (first, last, stride) in ends.into_iter().filter(|e| e.2 != 0) {
             let (low, high) = if stride > 0 {
                 (first, last)
             } else {
                 (last, first)
             };
-            let whole = self.b.icmp(order, low, high);
-            good = self.b.band(good, whole);
+            let whole = self.code.b.icmp(order, low, high);
+            good = self.code.b.band(good, whole);
         }
         Some(good)
     }

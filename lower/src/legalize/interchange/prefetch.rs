@@ -18,7 +18,7 @@ impl Emitter<'_> {
     /// first iteration.
     pub(super) fn predict_iterations(&mut self, t: &mut Iteration<'_>) {
         let over_grid = t.plan.peel.is_some() && t.plan.group == LANES && self.has_prefetches;
-        if !over_grid || !self.o.host.is_memory_far() {
+        if !over_grid || !self.code.region.options().host.is_memory_far() {
             return;
         }
         let bases = t.bases.clone();

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use super::{Iteration, Written};
 use crate::analysis::interchange::{LoopCondition, MaskPlace};
 use crate::ir::{Slot, Val, Width};
-use crate::legalize::Emitter;
 use crate::legalize::boundary::slot_type;
 use crate::legalize::lanes::dwords_type;
+use crate::legalize::{Emitter, frame_offset};
 use crate::vir::{IntCC, Memory, Value, Variable, types};
 
 /// The results for the wave.
@@ -34,28 +34,28 @@ impl Emitter<'_> {
         slots: &[Written],
     ) -> Results {
         let results = Results {
-            left: self.variable(types::I32),
-            most: self.variable(types::I32),
-            taken: self.variable(types::I8),
+            left: self.code.variable(types::I32),
+            most: self.code.variable(types::I32),
+            taken: self.code.variable(types::I8),
             slots: slots
                 .iter()
-                .map(|&(slot, ..)| self.variable(slot_type(slot)))
+                .map(|&(slot, ..)| self.code.variable(slot_type(slot)))
                 .collect(),
             masks: masks
                 .keys()
-                .map(|&place| (place, self.variable(types::I64)))
+                .map(|&place| (place, self.code.variable(types::I64)))
                 .collect(),
         };
         // More than any group leaves, and the minimum.
-        let most = self.b.iadd_imm(fuel, 1);
-        self.b.def_var(results.left, most);
-        let least = self.b.iconst(types::I32, 0);
-        self.b.def_var(results.most, least);
-        let no = self.b.iconst(types::I8, 0);
-        self.b.def_var(results.taken, no);
+        let most = self.code.b.iadd_imm(fuel, 1);
+        self.code.b.def_var(results.left, most);
+        let least = self.code.b.iconst(types::I32, 0);
+        self.code.b.def_var(results.most, least);
+        let no = self.code.b.iconst(types::I8, 0);
+        self.code.b.def_var(results.taken, no);
         for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
             let before = self.read_slot(slot);
-            self.b.def_var(var, before);
+            self.code.b.def_var(var, before);
         }
         results
     }
@@ -71,51 +71,54 @@ impl Emitter<'_> {
         lane64: Value,
     ) {
         for (place, &var) in &results.masks {
-            let mask: Vec<Value> = t.masks[place].iter().map(|&x| self.b.use_var(x)).collect();
-            let bits = self.lanes(&t.body).collect_mask(&mask);
-            let placed = self.b.ishl(bits, lane64);
-            let before = self.b.use_var(var);
-            let with = self.b.bor(before, placed);
-            self.b.def_var(var, with);
+            let mask: Vec<Value> = t.masks[place]
+                .iter()
+                .map(|&x| self.code.b.use_var(x))
+                .collect();
+            let bits = self.code.lanes(&t.body).collect_mask(&mask);
+            let placed = self.code.b.ishl(bits, lane64);
+            let before = self.code.b.use_var(var);
+            let with = self.code.b.bor(before, placed);
+            self.code.b.def_var(var, with);
         }
-        let mine = self.b.use_var(left);
-        let most = self.b.use_var(results.left);
+        let mine = self.code.b.use_var(left);
+        let most = self.code.b.use_var(results.left);
         if t.plan.peel.is_some() {
-            let before = self.b.use_var(results.most);
-            let now = self.b.smax(before, mine);
-            self.b.def_var(results.most, now);
+            let before = self.code.b.use_var(results.most);
+            let now = self.code.b.smax(before, mine);
+            self.code.b.def_var(results.most, now);
         }
-        let further = self.b.icmp(IntCC::SignedLessThan, mine, most);
+        let further = self.code.b.icmp(IntCC::SignedLessThan, mine, most);
         let mut pairs = vec![(left, results.left), (taken, results.taken)];
         pairs.extend(slots.iter().map(|s| s.1).zip(results.slots.iter().copied()));
         for (from, to) in pairs {
-            let (new, old) = (self.b.use_var(from), self.b.use_var(to));
+            let (new, old) = (self.code.b.use_var(from), self.code.b.use_var(to));
             let chosen = match t.form.condition {
                 // All groups run the same iterations.
                 LoopCondition::While(..) | LoopCondition::Lane(_) => new,
                 LoopCondition::Exec(_) | LoopCondition::Unmasked => {
-                    self.b.select(further, new, old)
+                    self.code.b.select(further, new, old)
                 }
             };
-            self.b.def_var(to, chosen);
+            self.code.b.def_var(to, chosen);
         }
     }
 
     /// Makes the results the wave's scalars.
     pub(super) fn commit_scalars(&mut self, results: &Results, slots: &[Written]) {
         for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
-            let value = self.b.use_var(var);
+            let value = self.code.b.use_var(var);
             self.write_slot(slot, value);
         }
         for (&place, &var) in &results.masks {
-            let bits = self.b.use_var(var);
+            let bits = self.code.b.use_var(var);
             match place {
                 MaskPlace::Exec => self.write_slot(Slot::Exec, bits),
                 MaskPlace::Vcc => self.write_slot(Slot::Vcc, bits),
                 MaskPlace::Pair(n) => {
-                    let low = self.b.ireduce(types::I32, bits);
-                    let high = self.b.ushr_imm(bits, 32);
-                    let high = self.b.ireduce(types::I32, high);
+                    let low = self.code.b.ireduce(types::I32, bits);
+                    let high = self.code.b.ushr_imm(bits, 32);
+                    let high = self.code.b.ireduce(types::I32, high);
                     self.write_slot(Slot::Sgpr(n), low);
                     self.write_slot(Slot::Sgpr(n + 1), high);
                 }
@@ -128,15 +131,15 @@ impl Emitter<'_> {
         if shadows.is_empty() {
             return;
         }
-        let (step, bytes) = (64, 4 * self.per());
-        let ty = dwords_type(self.per());
+        let (step, bytes) = (64, 4 * self.code.per());
+        let ty = dwords_type(self.code.per());
         self.through_wave(step, &mut |e, _, wave, frame| {
             for &(n, slot) in shadows {
                 for at in (0..step as i32).step_by(bytes) {
-                    let from = Self::frame_offset(slot) + at;
-                    let x = e.b.load(ty, Memory::Trusted, frame, from);
+                    let from = frame_offset(slot) + at;
+                    let x = e.code.b.load(ty, Memory::Trusted, frame, from);
                     let to = e.home_to_write(n) + at;
-                    e.b.store(Memory::Trusted, x, wave, to);
+                    e.code.b.store(Memory::Trusted, x, wave, to);
                 }
             }
         });
@@ -147,21 +150,21 @@ impl Emitter<'_> {
         if shadows.is_empty() {
             return;
         }
-        let per = self.per();
+        let per = self.code.per();
         let ty = dwords_type(per);
         self.through_wave(4 * per, &mut |e, offset, wave, frame| {
-            let first = e.b.ushr_imm(offset, 2);
-            let bits = e.b.ushr(exec, first);
+            let first = e.code.b.ushr_imm(offset, 2);
+            let bits = e.code.b.ushr(exec, first);
             let mut mask = None;
             for &(n, slot) in shadows {
                 let at = e.home_to_write(n);
-                let from = Self::frame_offset(slot);
-                let new = e.b.load(ty, Memory::Trusted, frame, from);
-                let old = e.b.load(ty, Memory::Trusted, wave, at);
-                let mut lanes = e.of_lanes(1, per);
+                let from = frame_offset(slot);
+                let new = e.code.b.load(ty, Memory::Trusted, frame, from);
+                let old = e.code.b.load(ty, Memory::Trusted, wave, at);
+                let mut lanes = e.code.of_lanes(1, per);
                 let mask = mask.get_or_insert_with(|| lanes.expand_mask(bits));
                 let chosen = lanes.select(Width::W32, mask, &[new], &[old])[0];
-                e.b.store(Memory::Trusted, chosen, wave, at);
+                e.code.b.store(Memory::Trusted, chosen, wave, at);
             }
         });
     }
@@ -169,12 +172,12 @@ impl Emitter<'_> {
     /// A loop over the wave, `step` bytes of each register at a time: `body` gets the offset of
     /// these bytes, and the wave and the frame at this offset.
     fn through_wave(&mut self, step: usize, body: &mut dyn FnMut(&mut Self, Value, Value, Value)) {
-        let (head, offset) = self.begin_offsets();
-        let wave = self.b.iadd(self.wave, offset);
-        let frame = self.b.iadd(self.frame, offset);
+        let (head, offset) = self.code.begin_offsets();
+        let wave = self.code.b.iadd(self.code.region.wave(), offset);
+        let frame = self.code.b.iadd(self.code.region.frame(), offset);
         body(self, offset, wave, frame);
-        let done = self.b.create_block();
-        self.end_offsets((head, offset), step, done);
-        self.b.switch_to_block(done);
+        let done = self.code.b.create_block();
+        self.code.end_offsets((head, offset), step, done);
+        self.code.b.switch_to_block(done);
     }
 }

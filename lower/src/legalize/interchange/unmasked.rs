@@ -4,9 +4,9 @@ use super::{Carried, Iteration, Written};
 use crate::analysis::interchange::{MaskPlace, UnmaskedForm};
 use crate::analysis::schedule::{Place, Schedule};
 use crate::ir::{Op, Width};
-use crate::legalize::Emitter;
 use crate::legalize::body::Body;
 use crate::legalize::evaluate::Shape;
+use crate::legalize::{Emitter, frame_offset};
 use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Value, Variable, types};
 
@@ -22,27 +22,27 @@ impl Emitter<'_> {
         slots: &[Written],
         (slow, end): (vir::Block, vir::Block),
     ) -> vir::Block {
-        let (enter, head) = (self.b.create_block(), self.b.create_block());
+        let (enter, head) = (self.code.b.create_block(), self.code.b.create_block());
         let values = self.fixed(t, &unmasked.form);
-        self.b.jump(enter, &[]);
-        self.b.switch_to_block(enter);
+        self.code.b.jump(enter, &[]);
+        self.code.b.switch_to_block(enter);
         let exec = self.mask_now(t, MaskPlace::Exec);
         let mut zero = Vec::new();
         for &place in &unmasked.zero {
             zero.push(self.mask_now(t, place));
         }
         let kept = self.keep(t, unmasked);
-        let entered = self.b.use_var(left);
+        let entered = self.code.b.use_var(left);
         let good = self.as_assumed(&exec, &[], &zero);
         // Without an active lane no iteration would be the last.
         let any = self.any_lane(exec.clone());
-        let any = self.b.icmp_imm(IntCC::NotEqual, any, 0);
-        let good = self.b.band(good, any);
-        self.b.brif(good, head, &[], slow, &[]);
+        let any = self.code.b.icmp_imm(IntCC::NotEqual, any, 0);
+        let good = self.code.b.band(good, any);
+        self.code.b.brif(good, head, &[], slow, &[]);
 
-        self.b.switch_to_block(head);
+        self.code.b.switch_to_block(head);
         let block = &unmasked.form.block;
-        let schedule = Schedule::unplaced(block, self.o.host);
+        let schedule = Schedule::unplaced(block, self.code.region.options().host);
         let body = Body {
             values,
             words: HashMap::default(),
@@ -66,13 +66,13 @@ impl Emitter<'_> {
             if when { &mut all } else { &mut none }.push(mask);
         }
         let good = self.as_assumed(&exec, &all, &none);
-        let (on, other) = (self.b.create_block(), self.b.create_block());
-        self.b.brif(good, on, &[], other, &[]);
-        self.b.switch_to_block(other);
+        let (on, other) = (self.code.b.create_block(), self.code.b.create_block());
+        self.code.b.brif(good, on, &[], other, &[]);
+        self.code.b.switch_to_block(other);
         self.give_back(t, unmasked, &exec, &kept);
         self.fix_masks(t, unmasked, &exec, (entered, left));
-        self.b.jump(slow, &[]);
-        self.b.switch_to_block(on);
+        self.code.b.jump(slow, &[]);
+        self.code.b.switch_to_block(on);
         let news: Vec<(Variable, Value)> = unmasked
             .form
             .slots
@@ -88,26 +88,29 @@ impl Emitter<'_> {
             .collect();
         self.end_iteration(&mut own);
         for (var, value) in news {
-            self.b.def_var(var, value);
+            self.code.b.def_var(var, value);
         }
-        let before = self.b.use_var(left);
-        let now = self.b.iadd_imm(before, -1);
-        self.b.def_var(left, now);
-        let more = self.b.icmp_imm(IntCC::SignedGreaterThan, now, 0);
-        let out_of_fuel = self.b.create_block();
-        self.b.brif(more, head, &[], out_of_fuel, &[]);
-        self.b.switch_to_block(out_of_fuel);
+        let before = self.code.b.use_var(left);
+        let now = self.code.b.iadd_imm(before, -1);
+        self.code.b.def_var(left, now);
+        let more = self.code.b.icmp_imm(IntCC::SignedGreaterThan, now, 0);
+        let out_of_fuel = self.code.b.create_block();
+        self.code.b.brif(more, head, &[], out_of_fuel, &[]);
+        self.code.b.switch_to_block(out_of_fuel);
         self.give_back(t, unmasked, &exec, &kept);
         self.fix_masks(t, unmasked, &exec, (entered, left));
-        let some = self.b.iconst(types::I8, 1);
-        self.b.def_var(taken, some);
-        self.b.jump(end, &[]);
+        let some = self.code.b.iconst(types::I8, 1);
+        self.code.b.def_var(taken, some);
+        self.code.b.jump(end, &[]);
         enter
     }
 
     /// The current mask of the group.
     pub(super) fn mask_now(&mut self, t: &Iteration<'_>, place: MaskPlace) -> Vec<Value> {
-        t.masks[&place].iter().map(|&x| self.b.use_var(x)).collect()
+        t.masks[&place]
+            .iter()
+            .map(|&x| self.code.b.use_var(x))
+            .collect()
     }
 
     /// The vectors of the VGPRs that an unmasked iteration changes.
@@ -129,11 +132,11 @@ impl Emitter<'_> {
     fn keep(&mut self, t: &Iteration<'_>, unmasked: &UnmaskedForm) -> Vec<u32> {
         let mut slots = Vec::new();
         for vars in Self::changed(t, unmasked) {
-            let slot = self.take_slot();
+            let slot = self.code.take_slot();
             for (j, var) in vars.into_iter().enumerate() {
-                let value = self.b.use_var(var);
-                let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
-                self.b.store(Memory::Trusted, value, t.body.frame, at);
+                let value = self.code.b.use_var(var);
+                let at = frame_offset(slot) + (4 * self.code.per() * j) as i32;
+                self.code.b.store(Memory::Trusted, value, t.body.frame, at);
             }
             slots.push(slot);
         }
@@ -149,11 +152,14 @@ impl Emitter<'_> {
         kept: &[u32],
     ) {
         for (vars, &slot) in Self::changed(t, unmasked).into_iter().zip(kept) {
-            let old = self.reload(&t.body, Place::Frame(slot));
-            let now: Vec<Value> = vars.iter().map(|&x| self.b.use_var(x)).collect();
-            let chosen = self.lanes(&t.body).select(Width::W32, exec, &now, &old);
+            let old = self.code.reload(&t.body, Place::Frame(slot));
+            let now: Vec<Value> = vars.iter().map(|&x| self.code.b.use_var(x)).collect();
+            let chosen = self
+                .code
+                .lanes(&t.body)
+                .select(Width::W32, exec, &now, &old);
             for (var, value) in vars.into_iter().zip(chosen) {
-                self.b.def_var(var, value);
+                self.code.b.def_var(var, value);
             }
         }
     }
@@ -170,10 +176,13 @@ impl Emitter<'_> {
         if unmasked.form.masks.is_empty() {
             return;
         }
-        let left = self.b.use_var(left);
-        let some = self.b.icmp(IntCC::NotEqual, entered, left);
-        let some = self.lanes(&t.body).splat(Width::W1, some);
-        let changed = self.lanes(&t.body).op(Op::And, Width::W1, &[exec, &some]);
+        let left = self.code.b.use_var(left);
+        let some = self.code.b.icmp(IntCC::NotEqual, entered, left);
+        let some = self.code.lanes(&t.body).splat(Width::W1, some);
+        let changed = self
+            .code
+            .lanes(&t.body)
+            .op(Op::And, Width::W1, &[exec, &some]);
         for (place, &v) in &unmasked.form.masks {
             let Op::Const(all) = unmasked.form.block.nodes[v.index()].op else {
                 unreachable!("bug: a mask of an unmasked iteration is not constant")
@@ -181,12 +190,14 @@ impl Emitter<'_> {
             let old = self.mask_now(t, *place);
             let new = if all == 0 {
                 let kept = old.iter().zip(&changed);
-                kept.map(|(&o, &c)| self.b.band_not(o, c)).collect()
+                kept.map(|(&o, &c)| self.code.b.band_not(o, c)).collect()
             } else {
-                self.lanes(&t.body).op(Op::Or, Width::W1, &[&old, &changed])
+                self.code
+                    .lanes(&t.body)
+                    .op(Op::Or, Width::W1, &[&old, &changed])
             };
             for (&var, value) in t.masks[place].iter().zip(new) {
-                self.b.def_var(var, value);
+                self.code.b.def_var(var, value);
             }
         }
     }
@@ -201,22 +212,22 @@ impl Emitter<'_> {
         let mut wrong = Vec::new();
         for (j, &exec) in exec.iter().enumerate() {
             let slice = |masks: &[Vec<Value>]| masks.iter().map(|m| m[j]).collect::<Vec<_>>();
-            let all = slice(all).into_iter().reduce(|a, b| self.b.band(a, b));
-            let none = slice(none).into_iter().reduce(|a, b| self.b.bor(a, b));
-            wrong.extend(all.map(|all| self.b.band_not(exec, all)));
-            wrong.extend(none.map(|none| self.b.band(exec, none)));
+            let all = slice(all).into_iter().reduce(|a, b| self.code.b.band(a, b));
+            let none = slice(none).into_iter().reduce(|a, b| self.code.b.bor(a, b));
+            wrong.extend(all.map(|all| self.code.b.band_not(exec, all)));
+            wrong.extend(none.map(|none| self.code.b.band(exec, none)));
         }
         if wrong.is_empty() {
-            return self.b.iconst(types::I8, 1);
+            return self.code.b.iconst(types::I8, 1);
         }
         let wrong = self.any_lane(wrong);
-        self.b.icmp_imm(IntCC::Equal, wrong, 0)
+        self.code.b.icmp_imm(IntCC::Equal, wrong, 0)
     }
 
     /// Is a lane true in any of the masks? As bits (I32).
     pub(in crate::legalize) fn any_lane(&mut self, masks: Vec<Value>) -> Value {
-        let any = masks.into_iter().reduce(|a, b| self.b.bor(a, b));
+        let any = masks.into_iter().reduce(|a, b| self.code.b.bor(a, b));
         let any = any.expect("a group has a slice");
-        self.b.vhigh_bits(types::I32, any)
+        self.code.b.vhigh_bits(types::I32, any)
     }
 }

@@ -7,10 +7,10 @@ use crate::analysis::interchange::{
 };
 use crate::analysis::schedule::{Place, Schedule};
 use crate::ir::{Block, Op, Slot, Val, Vary, Width};
-use crate::legalize::Emitter;
 use crate::legalize::evaluate::{Frame, Shape, evaluate};
 use crate::legalize::lanes::dwords_type;
 use crate::legalize::scalar::joined;
+use crate::legalize::{Emitter, home_offset};
 use crate::maps::HashMap;
 use crate::vir::{IntCC, Memory, Value, Variable, types};
 
@@ -36,14 +36,14 @@ impl Frame for Iteration<'_> {
         let block = &self.form.block;
         let node = &block.nodes[v.index()];
         match node.op {
-            Op::LaneId => Some(e.b.ireduce(types::I32, self.body.lane)),
-            Op::ExecMask if e.all_of(self, v) => Some(e.b.iconst(types::I8, 1)),
+            Op::LaneId => Some(e.code.b.ireduce(types::I32, self.body.lane)),
+            Op::ExecMask if e.all_of(self, v) => Some(e.code.b.iconst(types::I8, 1)),
             Op::ReadV(n) => Some(e.base_register(self, n)),
             Op::Result(r) => Some(loaded(node.args[0], r)),
             Op::Load(..) => Some(loaded(v, 0)),
             Op::Pair => {
                 let pair = pair_read(block, node).and_then(|n| self.pairs.get(&n));
-                pair.map(|&pair| e.b.use_var(pair))
+                pair.map(|&pair| e.code.b.use_var(pair))
             }
             _ => None,
         }
@@ -55,7 +55,7 @@ impl Frame for Iteration<'_> {
         let value = evaluate(e, self, node.args[i]);
         let word = match (node.op, i) {
             (Op::Pair, 0) | (Op::Zext | Op::Sext, _) => value,
-            (Op::Hi, _) => e.b.ireduce(types::I32, value),
+            (Op::Hi, _) => e.code.b.ireduce(types::I32, value),
             _ => return value,
         };
         match Emitter::kind(self, self.resolve(node.args[i])) {
@@ -75,47 +75,47 @@ impl Emitter<'_> {
     pub(super) fn begin_group(&mut self, t: &mut Iteration<'_>) {
         let wave = t.body.wave;
         let word = |e: &mut Self, n: u8, lane: i64| {
-            let at = Self::home_offset(n) + 4 * lane as i32;
-            e.b.load(types::I32, Memory::Trusted, wave, at)
+            let at = home_offset(n) + 4 * lane as i32;
+            e.code.b.load(types::I32, Memory::Trusted, wave, at)
         };
         let wide = |e: &mut Self, n: u8, lane: i64| {
             let (low, high) = (word(e, n, lane), word(e, n + 1, lane));
-            joined(&mut e.b, low, high)
+            joined(&mut e.code.b, low, high)
         };
         for (&n, &stride) in &t.plan.pairs {
             let first = wide(self, n, 0);
             if stride != 0 {
                 let last = wide(self, n, t.group - 1);
-                let away = self.b.isub(last, first);
+                let away = self.code.b.isub(last, first);
                 let span = stride.wrapping_mul(t.group - 1);
-                let good = self.b.icmp_imm(IntCC::Equal, away, span);
-                self.require(t.fail, good);
+                let good = self.code.b.icmp_imm(IntCC::Equal, away, span);
+                self.code.require(t.fail, good);
             }
-            let var = self.variable(types::I64);
-            self.b.def_var(var, first);
+            let var = self.code.variable(types::I64);
+            self.code.b.def_var(var, first);
             t.pairs.insert(n, var);
         }
         for &n in t.plan.invariant.keys() {
-            let var = self.variable(types::I32);
+            let var = self.code.variable(types::I32);
             let value = word(self, n, 0);
-            self.b.def_var(var, value);
+            self.code.b.def_var(var, value);
             t.invariant.insert(n, var);
         }
         for (&n, &kind) in &t.plan.carried {
             let carried = match kind {
                 Kind::Affine(_) => {
-                    let var = self.variable(types::I32);
+                    let var = self.code.variable(types::I32);
                     let value = word(self, n, 0);
-                    self.b.def_var(var, value);
+                    self.code.b.def_var(var, value);
                     Carried::Scalar(var)
                 }
                 Kind::Lanes => {
-                    let values = self.reload(&t.body, Place::Home(n));
+                    let values = self.code.reload(&t.body, Place::Home(n));
                     let vars = values
                         .into_iter()
                         .map(|value| {
-                            let var = self.variable(dwords_type(self.per()));
-                            self.b.def_var(var, value);
+                            let var = self.code.variable(dwords_type(self.code.per()));
+                            self.code.b.def_var(var, value);
                             var
                         })
                         .collect();
@@ -127,16 +127,16 @@ impl Emitter<'_> {
         // There are seven mask registers. More loop-carried masks than these are kept in vectors,
         // whose logic takes three sources, instead of being spilled.
         let masks = t.plan.form.masks.len() * t.body.slices;
-        let ty = match dwords_type(self.per()) {
+        let ty = match dwords_type(self.code.per()) {
             ty if masks <= MOST_MASKS => ty.truth(),
             ty => ty,
         };
         for &place in t.plan.form.masks.keys() {
             let bits = self.mask_before(place);
-            let mask = self.expand(&t.body, bits);
+            let mask = self.code.expand(&t.body, bits);
             let vars = mask.into_iter().map(|value| {
-                let var = self.variable(ty);
-                self.b.def_var(var, value);
+                let var = self.code.variable(ty);
+                self.code.b.def_var(var, value);
                 var
             });
             let vars = vars.collect();
@@ -151,7 +151,7 @@ impl Emitter<'_> {
             MaskPlace::Vcc => self.read_slot(Slot::Vcc),
             MaskPlace::Pair(n) => {
                 let [low, high] = [n, n + 1].map(|n| self.read_slot(Slot::Sgpr(n)));
-                joined(&mut self.b, low, high)
+                joined(&mut self.code.b, low, high)
             }
         }
     }
@@ -171,20 +171,20 @@ impl Emitter<'_> {
         for (i, node) in form.block.nodes.iter().enumerate().filter(|n| read[n.0]) {
             let value = match node.op {
                 Op::ReadV(n) if t.invariant.contains_key(&n) => {
-                    let base = self.b.use_var(t.invariant[&n]);
+                    let base = self.code.b.use_var(t.invariant[&n]);
                     self.ramp(t, Width::W32, base, t.plan.invariant[&n])
                 }
                 Op::ReadV(n)
                     if form.kinds[i] == Some(Kind::Lanes) && !t.carried.contains_key(&n) =>
                 {
-                    self.reload(&t.body, Place::Home(n))
+                    self.code.reload(&t.body, Place::Home(n))
                 }
                 Op::ReadS(slot)
                     if node.ty.width == Width::W32
                         && form.slots.iter().all(|&(s, _)| s != slot) =>
                 {
                     let word = self.read_slot(slot);
-                    self.lanes(&t.body).splat(Width::W32, word)
+                    self.code.lanes(&t.body).splat(Width::W32, word)
                 }
                 _ => continue,
             };
@@ -204,22 +204,22 @@ impl Emitter<'_> {
 
     fn base_register(&mut self, t: &mut Iteration<'_>, n: u8) -> Value {
         if let Some(&pair) = t.pairs.get(&n) {
-            let wide = self.b.use_var(pair);
-            return self.b.ireduce(types::I32, wide);
+            let wide = self.code.b.use_var(pair);
+            return self.code.b.ireduce(types::I32, wide);
         }
         if let Some((&m, &pair)) = n.checked_sub(1).and_then(|m| t.pairs.get_key_value(&m)) {
-            let wide = self.b.use_var(pair);
-            let lo = self.b.ireduce(types::I32, wide);
+            let wide = self.code.b.use_var(pair);
+            let lo = self.code.b.ireduce(types::I32, wide);
             let stride = t.plan.pairs[&m];
             self.no_wrap(t, lo, stride, false);
-            let hi = self.b.ushr_imm(wide, 32);
-            return self.b.ireduce(types::I32, hi);
+            let hi = self.code.b.ushr_imm(wide, 32);
+            return self.code.b.ireduce(types::I32, hi);
         }
         if let Some(&var) = t.invariant.get(&n) {
-            return self.b.use_var(var);
+            return self.code.b.use_var(var);
         }
         match &t.carried[&n] {
-            Carried::Scalar(var) => self.b.use_var(*var),
+            Carried::Scalar(var) => self.code.b.use_var(*var),
             Carried::Vectors(_) => unreachable!("bug: v{n} is held in vectors"),
         }
     }
@@ -231,18 +231,18 @@ impl Emitter<'_> {
         }
         let span = stride * (t.group - 1);
         let good = if signed {
-            let first = self.b.sextend(types::I64, word);
-            let last = self.b.iadd_imm(first, span);
-            let low = self.b.ireduce(types::I32, last);
-            let again = self.b.sextend(types::I64, low);
-            self.b.icmp(IntCC::Equal, again, last)
+            let first = self.code.b.sextend(types::I64, word);
+            let last = self.code.b.iadd_imm(first, span);
+            let low = self.code.b.ireduce(types::I32, last);
+            let again = self.code.b.sextend(types::I64, low);
+            self.code.b.icmp(IntCC::Equal, again, last)
         } else {
-            let first = self.b.uextend(types::I64, word);
-            let last = self.b.iadd_imm(first, span);
-            let high = self.b.ushr_imm(last, 32);
-            self.b.icmp_imm(IntCC::Equal, high, 0)
+            let first = self.code.b.uextend(types::I64, word);
+            let last = self.code.b.iadd_imm(first, span);
+            let high = self.code.b.ushr_imm(last, 32);
+            self.code.b.icmp_imm(IntCC::Equal, high, 0)
         };
-        self.require(t.fail, good);
+        self.code.require(t.fail, good);
     }
 
     /// A value as the group's vectors.
@@ -253,19 +253,23 @@ impl Emitter<'_> {
         }
         let node = &t.form.block.nodes[v.index()];
         let value = match (Self::kind(t, v), node.op) {
-            _ if is_all(&t.form.block, t.form.condition, node) => self.lanes(&t.body).all_true(),
+            _ if is_all(&t.form.block, t.form.condition, node) => {
+                self.code.lanes(&t.body).all_true()
+            }
             (Kind::Lanes, _) if node.ty.vary == Vary::Wave => self.mask(t, v),
             (_, Op::Const(c)) if node.ty.width != Width::W1 => {
-                self.lanes(&t.body).const_lanes(node.ty.width, c)
+                self.code.lanes(&t.body).const_lanes(node.ty.width, c)
             }
             (Kind::Affine(stride), _) => {
                 let base = self.base(t, v);
                 self.ramp(t, node.ty.width, base, stride)
             }
             (Kind::Lanes, Op::ReadV(n)) => match t.carried.get(&n) {
-                Some(Carried::Vectors(vars)) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
+                Some(Carried::Vectors(vars)) => {
+                    vars.iter().map(|&x| self.code.b.use_var(x)).collect()
+                }
                 Some(Carried::Scalar(_)) => unreachable!("bug: v{n} is held as a scalar"),
-                None => self.reload(&t.body, Place::Home(n)),
+                None => self.code.reload(&t.body, Place::Home(n)),
             },
             (Kind::Lanes, Op::Load(..)) => match &t.results[&(v, 0)] {
                 Loaded::Vectors(x) => x.clone(),
@@ -313,7 +317,7 @@ impl Emitter<'_> {
             return self.vectors_of(t, v);
         }
         let bits = self.scalar(&t.form.block, t.schedule, v);
-        self.expand(&t.body, bits)
+        self.code.expand(&t.body, bits)
     }
 
     /// A wave value made of lanes' bits, as the group's masks.
@@ -321,9 +325,9 @@ impl Emitter<'_> {
         let node = &t.form.block.nodes[v.index()];
         if let Some(place) = mask_read(&t.form.block, node) {
             return match t.masks.get(&place) {
-                Some(vars) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
+                Some(vars) => vars.iter().map(|&x| self.code.b.use_var(x)).collect(),
                 // EXEC, which is all ones.
-                None => self.lanes(&t.body).all_true(),
+                None => self.code.lanes(&t.body).all_true(),
             };
         }
         if node.op == Op::Ballot {
@@ -331,16 +335,16 @@ impl Emitter<'_> {
         }
         let args: Vec<Vec<Value>> = node.args.iter().map(|&a| self.mask_bits_of(t, a)).collect();
         let args: Vec<&Vec<Value>> = args.iter().collect();
-        self.lanes(&t.body).op(node.op, Width::W1, &args)
+        self.code.lanes(&t.body).op(node.op, Width::W1, &args)
     }
 
     /// `base`, `base + stride`, … in the group's lanes.
     fn ramp(&mut self, t: &Iteration<'_>, width: Width, base: Value, stride: i64) -> Vec<Value> {
-        let flat = self.lanes(&t.body).splat(width, base);
+        let flat = self.code.lanes(&t.body).splat(width, base);
         if stride == 0 {
             return flat;
         }
-        let mut lanes = self.lanes(&t.body);
+        let mut lanes = self.code.lanes(&t.body);
         let per = lanes.per;
         let step = |lane: usize| stride.wrapping_mul(lane as i64) as u64;
         let vectors = flat.into_iter().enumerate();
@@ -395,16 +399,16 @@ impl Emitter<'_> {
             news.extend(t.masks[&place].iter().copied().zip(value));
         }
         for (var, value) in news {
-            self.b.def_var(var, value);
+            self.code.b.def_var(var, value);
         }
     }
 
     /// The group's lanes of VGPR `n` after the loop.
     pub(super) fn out_value(&mut self, t: &Iteration<'_>, n: u8) -> Vec<Value> {
         let half = |e: &mut Self, m: u8, high: bool| {
-            let wide = e.b.use_var(t.pairs[&m]);
+            let wide = e.code.b.use_var(t.pairs[&m]);
             let wide = e.ramp(t, Width::W64, wide, t.plan.pairs[&m]);
-            e.lanes(&t.body).word(high, &wide)
+            e.code.lanes(&t.body).word(high, &wide)
         };
         if t.pairs.contains_key(&n) {
             return half(self, n, false);
@@ -413,9 +417,9 @@ impl Emitter<'_> {
             return half(self, m, true);
         }
         match (&t.carried[&n], t.plan.carried[&n]) {
-            (Carried::Vectors(vars), _) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
+            (Carried::Vectors(vars), _) => vars.iter().map(|&x| self.code.b.use_var(x)).collect(),
             (&Carried::Scalar(var), Kind::Affine(stride)) => {
-                let base = self.b.use_var(var);
+                let base = self.code.b.use_var(var);
                 self.ramp(t, Width::W32, base, stride)
             }
             (Carried::Scalar(_), Kind::Lanes) => unreachable!("bug: v{n} is held as a scalar"),

@@ -3,11 +3,11 @@
 
 use super::Group;
 use crate::ir::{Block, Op, Val, Vary, Width};
-use crate::legalize::Emitter;
 use crate::legalize::scalar::joined;
+use crate::legalize::{Code, Emitter, home_offset};
 use crate::vir::{IntCC, Memory, Value, types};
 
-impl Emitter<'_> {
+impl Code<'_> {
     /// Computes the lane-0 scalars of VGPRs at the region's entry from the group's first lane in the mask `known`, for
     /// whose lanes the facts hold. In a group without such lanes they are meaningless.
     pub(super) fn begin_carried(&mut self, g: &mut Group<'_>, known: Value) {
@@ -28,9 +28,7 @@ impl Emitter<'_> {
         let first = self.b.smin(first, last);
         let at = self.b.ishl_imm(first, 2);
         let at = self.b.iadd(g.body.wave, at);
-        let word = |e: &mut Self, n: u8| {
-            e.b.load(types::I32, Memory::Trusted, at, Self::home_offset(n))
-        };
+        let word = |e: &mut Self, n: u8| e.b.load(types::I32, Memory::Trusted, at, home_offset(n));
         let written = g.plan.written();
         for &n in carried {
             let value = match (entry.pair_with(n), entry.vgprs.get(&n)) {
@@ -66,72 +64,6 @@ impl Emitter<'_> {
                 g.fixed.insert(n, value);
             }
         }
-    }
-
-    /// The lane-0 scalar of an affine value.
-    pub(super) fn group_base(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Value {
-        let node = &block.nodes[v.index()];
-        if node.ty.vary == Vary::Wave {
-            return self.scalar(block, &g.schedule, v);
-        }
-        if let Some(&value) = g.bases.get(&v) {
-            return value;
-        }
-        let value = match node.op {
-            Op::LaneId => self.b.ireduce(types::I32, g.body.lane),
-            Op::ReadV(n) => match g.carried.get(&n) {
-                Some(&var) => self.b.use_var(var),
-                None => g.fixed[&n],
-            },
-            Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
-                self.group_base(g, block, node.args[1])
-            }
-            Op::Load(..) | Op::Result(_) => unreachable!("bug: %{} is not loaded yet", v.0),
-            _ => {
-                let args: Vec<Value> = node
-                    .args
-                    .iter()
-                    .map(|&a| self.group_base(g, block, a))
-                    .collect();
-                self.wave_op(block, v, &args)
-            }
-        };
-        g.bases.insert(v, value);
-        value
-    }
-
-    /// Conditions (I8) under which a value is affine over the whole group: words that are widened do not wrap.
-    pub(super) fn group_guards(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Vec<Value> {
-        let mut guards = Vec::new();
-        let mut seen = Vec::new();
-        let mut work = vec![v];
-        while let Some(v) = work.pop() {
-            let node = &block.nodes[v.index()];
-            let guarded = g.affine(v).is_some_and(|a| a.guarded);
-            if !guarded || node.ty.vary == Vary::Wave || seen.contains(&v) {
-                continue;
-            }
-            seen.push(v);
-            let widened = match node.op {
-                Op::Zext | Op::Sext | Op::Pair => {
-                    let stride = g.affine(v).and_then(|a| a.stride);
-                    stride.filter(|&s| s != 0)
-                }
-                _ => None,
-            };
-            if let Some(stride) = widened {
-                let word = self.group_base(g, block, node.args[0]);
-                let span = stride * (g.plan.group as i64 - 1);
-                guards.push(self.keeps_high_word(word, span, node.op == Op::Sext));
-            }
-            match node.op {
-                Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
-                    work.push(node.args[1]);
-                }
-                _ => work.extend(node.args.iter()),
-            }
-        }
-        guards
     }
 
     /// Does a word that is widened not wrap if `span` is added to it (I8)?
@@ -179,5 +111,73 @@ impl Emitter<'_> {
                 }
             })
             .collect()
+    }
+}
+
+impl Emitter<'_> {
+    /// The lane-0 scalar of an affine value.
+    pub(super) fn group_base(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Value {
+        let node = &block.nodes[v.index()];
+        if node.ty.vary == Vary::Wave {
+            return self.scalar(block, &g.schedule, v);
+        }
+        if let Some(&value) = g.bases.get(&v) {
+            return value;
+        }
+        let value = match node.op {
+            Op::LaneId => self.code.b.ireduce(types::I32, g.body.lane),
+            Op::ReadV(n) => match g.carried.get(&n) {
+                Some(&var) => self.code.b.use_var(var),
+                None => g.fixed[&n],
+            },
+            Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
+                self.group_base(g, block, node.args[1])
+            }
+            Op::Load(..) | Op::Result(_) => unreachable!("bug: %{} is not loaded yet", v.0),
+            _ => {
+                let args: Vec<Value> = node
+                    .args
+                    .iter()
+                    .map(|&a| self.group_base(g, block, a))
+                    .collect();
+                self.code.wave_op(block, v, &args)
+            }
+        };
+        g.bases.insert(v, value);
+        value
+    }
+
+    /// Conditions (I8) under which a value is affine over the whole group: words that are widened do not wrap.
+    pub(super) fn group_guards(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Vec<Value> {
+        let mut guards = Vec::new();
+        let mut seen = Vec::new();
+        let mut work = vec![v];
+        while let Some(v) = work.pop() {
+            let node = &block.nodes[v.index()];
+            let guarded = g.affine(v).is_some_and(|a| a.guarded);
+            if !guarded || node.ty.vary == Vary::Wave || seen.contains(&v) {
+                continue;
+            }
+            seen.push(v);
+            let widened = match node.op {
+                Op::Zext | Op::Sext | Op::Pair => {
+                    let stride = g.affine(v).and_then(|a| a.stride);
+                    stride.filter(|&s| s != 0)
+                }
+                _ => None,
+            };
+            if let Some(stride) = widened {
+                let word = self.group_base(g, block, node.args[0]);
+                let span = stride * (g.plan.group as i64 - 1);
+                guards.push(self.code.keeps_high_word(word, span, node.op == Op::Sext));
+            }
+            match node.op {
+                Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
+                    work.push(node.args[1]);
+                }
+                _ => work.extend(node.args.iter()),
+            }
+        }
+        guards
     }
 }

@@ -10,7 +10,7 @@ use crate::legalize::affine::Singles;
 use crate::legalize::evaluate::Shape;
 use crate::legalize::lanes::dwords_type;
 use crate::legalize::scratch::part;
-use crate::legalize::{Emitter, access};
+use crate::legalize::{Code, Emitter, access, frame_offset};
 use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Op as VirOp, Value, types};
 
@@ -65,24 +65,7 @@ pub(super) fn results(block: &Block, v: Val) -> impl Iterator<Item = (Val, u8)> 
     })
 }
 
-impl Emitter<'_> {
-    /// Emits a load of `n` dwords at a wave address.
-    pub(super) fn group_scalar_load(&mut self, g: &mut Group<'_>, block: &Block, v: Val, n: u8) {
-        let node = &block.nodes[v.index()];
-        let start = self.scalar(block, &g.schedule, node.args[0]);
-        self.group_inside(g.fail, Space::Global, start, 4 * i64::from(n));
-        let results: Vec<(Val, u8)> = results(block, v)
-            .filter(|&(result, k)| k < n && g.code().needed[result.index()])
-            .collect();
-        let word = |e: &mut Self, at: Value, k: u8| {
-            e.b.load(types::I32, Memory::Guest, at, 4 * i32::from(k))
-        };
-        let words: Vec<Value> = results.iter().map(|&(_, k)| word(self, start, k)).collect();
-        for (&(result, _), word) in results.iter().zip(words) {
-            self.scalars.insert(result, word);
-        }
-    }
-
+impl Code<'_> {
     /// Leaves for `other` unless `bytes` bytes from `start` lie in a space's memory.
     fn group_inside(&mut self, other: vir::Block, space: Space, start: Value, bytes: i64) {
         let (base, len) = self.memory_of(space);
@@ -93,56 +76,6 @@ impl Emitter<'_> {
         let within = self.b.icmp(IntCC::UnsignedLessThanOrEqual, away, room);
         let good = self.b.band(some, within);
         self.require(other, good);
-    }
-
-    /// Saves the available values before code that does not dominate what follows.
-    pub(super) fn save_available(&self, g: &Group<'_>) -> Available {
-        Available {
-            values: g.body.values.clone(),
-            words: g.body.words.clone(),
-            bases: g.bases.clone(),
-            lane_masks: g.lane_masks.clone(),
-            scalars: self.scalars.clone(),
-            singles: self.singles.clone(),
-        }
-    }
-
-    /// Restores the saved values after such code.
-    pub(super) fn restore_available(&mut self, g: &mut Group<'_>, available: Available) {
-        g.body.values = available.values;
-        g.body.words = available.words;
-        g.bases = available.bases;
-        g.lane_masks = available.lane_masks;
-        self.scalars = available.scalars;
-        self.singles = available.singles;
-    }
-
-    /// Emits a load by lanes; its results become values of the group.
-    pub(super) fn group_load(&mut self, g: &mut Group<'_>, block: &Block, v: Val) {
-        let node = &block.nodes[v.index()];
-        let Op::Load(space, data, _) = node.op else {
-            unreachable!("bug: {:?} in a parallel region", node.op)
-        };
-        let mask = self.group_value(g, block, node.args[1]);
-        let address = node.args[0];
-        let affine = g.facts().filter(|facts| facts.loads.contains(&v));
-        let stride = affine.and_then(|facts| facts.values[address.index()]?.stride);
-        let wave = block.nodes[address.index()].ty.vary == Vary::Wave;
-        let words: Vec<Vec<Value>> = match stride {
-            _ if wave || stride == Some(0) => {
-                self.group_load_one(g, block, v, &mask);
-                return;
-            }
-            Some(stride) => self.group_load_affine(g, block, v, (stride, &mask)),
-            None => {
-                let kind = self.address_kind(g, block, v, data);
-                let value = self.group_value(g, block, address);
-                self.load_slices(g, (space, data), &value, &mask, kind)
-            }
-        };
-        for (result, k) in results(block, v) {
-            g.body.values.insert(result, words[usize::from(k)].clone());
-        }
     }
 
     /// Classifies the addresses of a load that is not affine.
@@ -189,109 +122,6 @@ impl Emitter<'_> {
             }
         }
         words
-    }
-
-    /// A load at one address for all active lanes. It is executed even if no lane is active, provided that the address
-    /// is in bounds.
-    fn group_load_one(&mut self, g: &mut Group<'_>, block: &Block, v: Val, mask: &[Value]) {
-        let node = &block.nodes[v.index()];
-        let Op::Load(space, data, _) = node.op else {
-            unreachable!("bug: no load")
-        };
-        let start = self.group_base(g, block, node.args[0]);
-        let guards = self.group_guards(g, block, node.args[0]);
-        for good in guards {
-            self.require(g.fail, good);
-        }
-        let start = match space {
-            Space::Lds => self.b.uextend(types::I64, start),
-            _ => start,
-        };
-        let [cold, done] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(cold);
-        let words = access::words(data);
-        let loaded_words: Vec<Value> = (0..words)
-            .map(|_| self.b.append_block_param(done, types::I32))
-            .collect();
-        self.group_inside(cold, space, start, i64::from(access::bytes(data)));
-        let start = self.in_host(space, start);
-        let loaded = self.load_one(start, data);
-        self.b.jump(done, &loaded);
-        self.b.switch_to_block(cold);
-        let any = self.any_lane(mask.to_vec());
-        let none = self.b.icmp_imm(IntCC::Equal, any, 0);
-        self.require(g.fail, none);
-        let zero = self.b.iconst(types::I32, 0);
-        self.b.jump(done, &vec![zero; words]);
-        self.b.switch_to_block(done);
-        for (result, k) in results(block, v) {
-            let word = loaded_words[usize::from(k)];
-            g.bases.insert(result, word);
-            let lanes = self.lanes(&g.body).splat(Width::W32, word);
-            g.body.values.insert(result, lanes);
-        }
-    }
-
-    /// A load whose addresses are affine on the active lanes. It loads for all lanes of the group if their addresses
-    /// are in bounds; otherwise code out of line loads for the active lanes.
-    fn group_load_affine(
-        &mut self,
-        g: &mut Group<'_>,
-        block: &Block,
-        v: Val,
-        (stride, mask): (i64, &[Value]),
-    ) -> Vec<Vec<Value>> {
-        let node = &block.nodes[v.index()];
-        let Op::Load(space, data, _) = node.op else {
-            unreachable!("bug: no load")
-        };
-        let address = node.args[0];
-        let base = self.group_base(g, block, address);
-        let guards = self.group_guards(g, block, address);
-        let guarded = !guards.is_empty();
-        let start = match space {
-            Space::Lds => self.b.uextend(types::I64, base),
-            _ => base,
-        };
-        let (slices, ty) = (g.body.slices, dwords_type(self.per()));
-        let [each, done] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(each);
-        let words = access::words(data);
-        let results: Vec<Vec<Value>> = (0..words)
-            .map(|_| {
-                (0..slices)
-                    .map(|_| self.b.append_block_param(done, ty))
-                    .collect()
-            })
-            .collect();
-        for good in guards {
-            self.require(each, good);
-        }
-        let span = stride * (g.plan.group as i64 - 1);
-        let lowest = match span.min(0) {
-            0 => start,
-            below => self.b.iadd_imm(start, below),
-        };
-        let bytes = i64::from(access::bytes(data));
-        self.group_inside(each, space, lowest, span.abs() + bytes);
-        let start = self.in_host(space, start);
-        let loaded = self.load_group(start, 0, stride, data, slices);
-        let loaded: Vec<Value> = loaded.into_iter().flatten().collect();
-        self.b.jump(done, &loaded);
-
-        self.b.switch_to_block(each);
-        let available = self.save_available(g);
-        let address = match guarded {
-            // The guards may have failed: the lanes' own addresses.
-            true => self.group_value(g, block, address),
-            false => self.group_ramp(g, block.nodes[address.index()].ty.width, base, stride),
-        };
-        let loaded = self.load_slices(g, (space, data), &address, mask, Address::Any);
-        self.restore_available(g, available);
-        let loaded: Vec<Value> = loaded.into_iter().flatten().collect();
-        self.b.jump(done, &loaded);
-        self.b.switch_to_block(done);
-        results
     }
 
     /// The host address of an address in a space.
@@ -349,7 +179,7 @@ impl Emitter<'_> {
     fn word_of_lane(&mut self, g: &Group<'_>, vector: Value, lane: Value) -> Value {
         let at = self
             .b
-            .iadd_imm(g.body.frame, i64::from(Self::frame_offset(g.temporary)));
+            .iadd_imm(g.body.frame, i64::from(frame_offset(g.temporary)));
         self.b.store(Memory::Trusted, vector, at, 0);
         let bytes = self.b.ishl_imm(lane, 2);
         let at = self.b.iadd(at, bytes);
@@ -553,7 +383,7 @@ impl Emitter<'_> {
         let lows = self
             .of_lanes(1, per)
             .select(Width::W32, &[a.mask], &[a.low], &[word])[0];
-        let slot = i64::from(Self::frame_offset(g.temporary));
+        let slot = i64::from(frame_offset(g.temporary));
         let slot = self.b.iadd_imm(g.body.frame, slot);
         self.b.store(Memory::Trusted, lows, slot, 0);
         let count = match a.data {
@@ -585,5 +415,186 @@ impl Emitter<'_> {
         let joined = parts.into_iter();
         let joined = joined.map(|parts| lanes.join_parts(count, parts)[0]);
         joined.collect()
+    }
+}
+
+impl Emitter<'_> {
+    /// Emits a load of `n` dwords at a wave address.
+    pub(super) fn group_scalar_load(&mut self, g: &mut Group<'_>, block: &Block, v: Val, n: u8) {
+        let node = &block.nodes[v.index()];
+        let start = self.scalar(block, &g.schedule, node.args[0]);
+        self.code
+            .group_inside(g.fail, Space::Global, start, 4 * i64::from(n));
+        let results: Vec<(Val, u8)> = results(block, v)
+            .filter(|&(result, k)| k < n && g.code().needed[result.index()])
+            .collect();
+        let word = |e: &mut Self, at: Value, k: u8| {
+            e.code
+                .b
+                .load(types::I32, Memory::Guest, at, 4 * i32::from(k))
+        };
+        let words: Vec<Value> = results.iter().map(|&(_, k)| word(self, start, k)).collect();
+        for (&(result, _), word) in results.iter().zip(words) {
+            self.scalars.insert(result, word);
+        }
+    }
+
+    /// Saves the available values before code that does not dominate what follows.
+    pub(super) fn save_available(&self, g: &Group<'_>) -> Available {
+        Available {
+            values: g.body.values.clone(),
+            words: g.body.words.clone(),
+            bases: g.bases.clone(),
+            lane_masks: g.lane_masks.clone(),
+            scalars: self.scalars.clone(),
+            singles: self.singles.clone(),
+        }
+    }
+
+    /// Restores the saved values after such code.
+    pub(super) fn restore_available(&mut self, g: &mut Group<'_>, available: Available) {
+        g.body.values = available.values;
+        g.body.words = available.words;
+        g.bases = available.bases;
+        g.lane_masks = available.lane_masks;
+        self.scalars = available.scalars;
+        self.singles = available.singles;
+    }
+
+    /// Emits a load by lanes; its results become values of the group.
+    pub(super) fn group_load(&mut self, g: &mut Group<'_>, block: &Block, v: Val) {
+        let node = &block.nodes[v.index()];
+        let Op::Load(space, data, _) = node.op else {
+            unreachable!("bug: {:?} in a parallel region", node.op)
+        };
+        let mask = self.group_value(g, block, node.args[1]);
+        let address = node.args[0];
+        let affine = g.facts().filter(|facts| facts.loads.contains(&v));
+        let stride = affine.and_then(|facts| facts.values[address.index()]?.stride);
+        let wave = block.nodes[address.index()].ty.vary == Vary::Wave;
+        let words: Vec<Vec<Value>> = match stride {
+            _ if wave || stride == Some(0) => {
+                self.group_load_one(g, block, v, &mask);
+                return;
+            }
+            Some(stride) => self.group_load_affine(g, block, v, (stride, &mask)),
+            None => {
+                let kind = self.code.address_kind(g, block, v, data);
+                let value = self.group_value(g, block, address);
+                self.code.load_slices(g, (space, data), &value, &mask, kind)
+            }
+        };
+        for (result, k) in results(block, v) {
+            g.body.values.insert(result, words[usize::from(k)].clone());
+        }
+    }
+
+    /// A load at one address for all active lanes. It is executed even if no lane is active, provided that the address
+    /// is in bounds.
+    fn group_load_one(&mut self, g: &mut Group<'_>, block: &Block, v: Val, mask: &[Value]) {
+        let node = &block.nodes[v.index()];
+        let Op::Load(space, data, _) = node.op else {
+            unreachable!("bug: no load")
+        };
+        let start = self.group_base(g, block, node.args[0]);
+        let guards = self.group_guards(g, block, node.args[0]);
+        for good in guards {
+            self.code.require(g.fail, good);
+        }
+        let start = match space {
+            Space::Lds => self.code.b.uextend(types::I64, start),
+            _ => start,
+        };
+        let [cold, done] = [(); 2].map(|()| self.code.b.create_block());
+        self.code.b.set_cold_block(cold);
+        let words = access::words(data);
+        let loaded_words: Vec<Value> = (0..words)
+            .map(|_| self.code.b.append_block_param(done, types::I32))
+            .collect();
+        self.code
+            .group_inside(cold, space, start, i64::from(access::bytes(data)));
+        let start = self.code.in_host(space, start);
+        let loaded = self.code.load_one(start, data);
+        self.code.b.jump(done, &loaded);
+        self.code.b.switch_to_block(cold);
+        let any = self.any_lane(mask.to_vec());
+        let none = self.code.b.icmp_imm(IntCC::Equal, any, 0);
+        self.code.require(g.fail, none);
+        let zero = self.code.b.iconst(types::I32, 0);
+        self.code.b.jump(done, &vec![zero; words]);
+        self.code.b.switch_to_block(done);
+        for (result, k) in results(block, v) {
+            let word = loaded_words[usize::from(k)];
+            g.bases.insert(result, word);
+            let lanes = self.code.lanes(&g.body).splat(Width::W32, word);
+            g.body.values.insert(result, lanes);
+        }
+    }
+
+    /// A load whose addresses are affine on the active lanes. It loads for all lanes of the group if their addresses
+    /// are in bounds; otherwise code out of line loads for the active lanes.
+    fn group_load_affine(
+        &mut self,
+        g: &mut Group<'_>,
+        block: &Block,
+        v: Val,
+        (stride, mask): (i64, &[Value]),
+    ) -> Vec<Vec<Value>> {
+        let node = &block.nodes[v.index()];
+        let Op::Load(space, data, _) = node.op else {
+            unreachable!("bug: no load")
+        };
+        let address = node.args[0];
+        let base = self.group_base(g, block, address);
+        let guards = self.group_guards(g, block, address);
+        let guarded = !guards.is_empty();
+        let start = match space {
+            Space::Lds => self.code.b.uextend(types::I64, base),
+            _ => base,
+        };
+        let (slices, ty) = (g.body.slices, dwords_type(self.code.per()));
+        let [each, done] = [(); 2].map(|()| self.code.b.create_block());
+        self.code.b.set_cold_block(each);
+        let words = access::words(data);
+        let results: Vec<Vec<Value>> = (0..words)
+            .map(|_| {
+                (0..slices)
+                    .map(|_| self.code.b.append_block_param(done, ty))
+                    .collect()
+            })
+            .collect();
+        for good in guards {
+            self.code.require(each, good);
+        }
+        let span = stride * (g.plan.group as i64 - 1);
+        let lowest = match span.min(0) {
+            0 => start,
+            below => self.code.b.iadd_imm(start, below),
+        };
+        let bytes = i64::from(access::bytes(data));
+        self.code
+            .group_inside(each, space, lowest, span.abs() + bytes);
+        let start = self.code.in_host(space, start);
+        let loaded = self.code.load_group(start, 0, stride, data, slices);
+        let loaded: Vec<Value> = loaded.into_iter().flatten().collect();
+        self.code.b.jump(done, &loaded);
+
+        self.code.b.switch_to_block(each);
+        let available = self.save_available(g);
+        let address = match guarded {
+            // The guards may have failed: the lanes' own addresses.
+            true => self.group_value(g, block, address),
+            false => self
+                .code
+                .group_ramp(g, block.nodes[address.index()].ty.width, base, stride),
+        };
+        let loaded = self
+            .code
+            .load_slices(g, (space, data), &address, mask, Address::Any);
+        self.restore_available(g, available);
+        let loaded: Vec<Value> = loaded.into_iter().flatten().collect();
+        self.code.b.jump(done, &loaded);
+        self.code.b.switch_to_block(done);
+        results
     }
 }

@@ -11,135 +11,11 @@ use crate::ir::memory::{bounds, data_words, load_or_store};
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::legalize::lanes::dwords_type;
 use crate::legalize::scratch::{ROW, Window, alignment, part};
-use crate::legalize::{Emitter, access};
+use crate::legalize::{Code, Emitter, access};
 use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Op as VirOp, Value, types};
 
-impl Emitter<'_> {
-    /// Computes the windows of the region's scratch accesses; leaves for `fail` if one is of other memory or too small
-    /// for a constant offset.
-    pub(super) fn scratch_windows(
-        &mut self,
-        plan: &Parallel,
-        fail: vir::Block,
-    ) -> HashMap<(usize, Val), Window> {
-        let f = self.f;
-        let mut windows = HashMap::default();
-        let mut ends: HashMap<(Value, Value), i64> = HashMap::default();
-        self.singles.clear();
-        for &(b, v) in &plan.scratch {
-            let block = &f.blocks[b];
-            self.head_slots(plan, b);
-            let bounding = self.scratch_bounds(block, v);
-            let op = block.nodes[v.index()].op;
-            let (_, space, ..) = load_or_store(op).expect("bug: no load and no store");
-            // Values of one block are not valid in another.
-            self.singles.clear();
-            let window = self.scratch_window(v, block, space, &bounding);
-            let needed = constant_end(block, v).unwrap_or(1);
-            let most = ends.entry((window.start, window.room)).or_insert(0);
-            if needed > *most {
-                *most = needed;
-                let end = self.b.iconst(types::I64, needed);
-                let order = IntCC::UnsignedLessThanOrEqual;
-                let inside = self.b.icmp(order, end, window.room);
-                self.require(fail, inside);
-            }
-            windows.insert((b, v), window);
-        }
-        self.scalars.clear();
-        self.singles.clear();
-        windows
-    }
-
-    /// Makes the scalars available that the first block writes and the bounds of block `b`'s scratch accesses read.
-    fn head_slots(&mut self, plan: &Parallel, b: usize) {
-        let f = self.f;
-        self.scalars.clear();
-        if b == plan.head {
-            return;
-        }
-        let head = &f.blocks[plan.head];
-        let schedule = Schedule::unplaced(head, self.o.host);
-        let mut left = HashMap::default();
-        for &(at, v) in plan.scratch.iter().filter(|&&(at, _)| at == b) {
-            let block = &f.blocks[at];
-            let mut work = bounds(&block.nodes[v.index()]).to_vec();
-            while let Some(v) = work.pop() {
-                let node = &block.nodes[v.index()];
-                if let Op::ReadS(slot) = node.op
-                    && let Some(&(_, write)) = head.writes_s.iter().find(|w| w.0 == slot)
-                {
-                    let value = self.scalar(head, &schedule, write);
-                    left.insert(v, value);
-                }
-                work.extend(node.args.iter());
-            }
-        }
-        self.scalars = left;
-    }
-
-    /// The bounds of a scratch access, as words of a call.
-    fn scratch_bounds(&mut self, block: &Block, v: Val) -> Vec<Value> {
-        let schedule = Schedule::unplaced(block, self.o.host);
-        let bounds = bounds(&block.nodes[v.index()]).iter();
-        bounds
-            .map(|&bound| self.wave_word(block, &schedule, bound))
-            .collect()
-    }
-
-    /// Emits a load or store of scratch.
-    pub(super) fn group_scratch(&mut self, g: &mut Group<'_>, block: &Block, v: Val) {
-        let node = &block.nodes[v.index()];
-        let access = load_or_store(node.op);
-        let (load, space, data, _) = access.expect("bug: no load and no store");
-        let least = match (space, bounds(node)) {
-            (Space::Buffer, &[_, _, _, least]) => match block.nodes[least.index()].op {
-                Op::Const(least) => least as u32,
-                _ => unreachable!("bug: a bound of offsets that is not known"),
-            },
-            _ => 0,
-        };
-        let address = node.args[0];
-        let mask = self.group_value(g, block, node.args[1]);
-        let words: Vec<Vec<Value>> = data_words(node)
-            .iter()
-            .map(|&word| self.group_value(g, block, word))
-            .collect();
-        let constant = match block.nodes[address.index()].op {
-            Op::Const(n) => constant_offset(n as u32, data, least),
-            _ => None,
-        };
-        let one =
-            block.nodes[address.index()].ty.vary == Vary::Wave || g.is_uniform(block, address);
-        let offsets = match (constant, one) {
-            (Some(n), _) => Offsets::Constant(n),
-            (None, true) => Offsets::One(self.group_base(g, block, address)),
-            (None, false) => Offsets::Each(self.group_value(g, block, address)),
-        };
-        let window = g.windows[&(g.at, v)];
-        let count = access::words(data);
-        let a = Access {
-            load,
-            data,
-            count,
-            window,
-            least,
-        };
-        let results = match &offsets {
-            Offsets::Constant(n) => self.scratch_at_constant(g, a, *n, (&mask, &words)),
-            Offsets::One(word) => self.scratch_of_one(g, a, *word, (&mask, &words)),
-            Offsets::Each(vectors) => self.scratch_of_each(g, a, vectors, (&mask, &words)),
-        };
-        if load {
-            for (result, k) in super::memory::results(block, v) {
-                g.body
-                    .values
-                    .insert(result, results[usize::from(k)].clone());
-            }
-        }
-    }
-
+impl Code<'_> {
     /// Loads or stores elements at one offset of all lanes; leaves for the general code unless they are in the window.
     fn scratch_of_one(
         &mut self,
@@ -323,6 +199,132 @@ impl Emitter<'_> {
             }
         }
         results
+    }
+}
+
+impl Emitter<'_> {
+    /// Computes the windows of the region's scratch accesses; leaves for `fail` if one is of other memory or too small
+    /// for a constant offset.
+    pub(super) fn scratch_windows(
+        &mut self,
+        plan: &Parallel,
+        fail: vir::Block,
+    ) -> HashMap<(usize, Val), Window> {
+        let f = self.code.region.func();
+        let mut windows = HashMap::default();
+        let mut ends: HashMap<(Value, Value), i64> = HashMap::default();
+        self.singles.clear();
+        for &(b, v) in &plan.scratch {
+            let block = &f.blocks[b];
+            self.head_slots(plan, b);
+            let bounding = self.scratch_bounds(block, v);
+            let op = block.nodes[v.index()].op;
+            let (_, space, ..) = load_or_store(op).expect("bug: no load and no store");
+            // Values of one block are not valid in another.
+            self.singles.clear();
+            let window = self.scratch_window(v, block, space, &bounding);
+            let needed = constant_end(block, v).unwrap_or(1);
+            let most = ends.entry((window.start, window.room)).or_insert(0);
+            if needed > *most {
+                *most = needed;
+                let end = self.code.b.iconst(types::I64, needed);
+                let order = IntCC::UnsignedLessThanOrEqual;
+                let inside = self.code.b.icmp(order, end, window.room);
+                self.code.require(fail, inside);
+            }
+            windows.insert((b, v), window);
+        }
+        self.scalars.clear();
+        self.singles.clear();
+        windows
+    }
+
+    /// Makes the scalars available that the first block writes and the bounds of block `b`'s scratch accesses read.
+    fn head_slots(&mut self, plan: &Parallel, b: usize) {
+        let f = self.code.region.func();
+        self.scalars.clear();
+        if b == plan.head {
+            return;
+        }
+        let head = &f.blocks[plan.head];
+        let schedule = Schedule::unplaced(head, self.code.region.options().host);
+        let mut left = HashMap::default();
+        for &(at, v) in plan.scratch.iter().filter(|&&(at, _)| at == b) {
+            let block = &f.blocks[at];
+            let mut work = bounds(&block.nodes[v.index()]).to_vec();
+            while let Some(v) = work.pop() {
+                let node = &block.nodes[v.index()];
+                if let Op::ReadS(slot) = node.op
+                    && let Some(&(_, write)) = head.writes_s.iter().find(|w| w.0 == slot)
+                {
+                    let value = self.scalar(head, &schedule, write);
+                    left.insert(v, value);
+                }
+                work.extend(node.args.iter());
+            }
+        }
+        self.scalars = left;
+    }
+
+    /// The bounds of a scratch access, as words of a call.
+    fn scratch_bounds(&mut self, block: &Block, v: Val) -> Vec<Value> {
+        let schedule = Schedule::unplaced(block, self.code.region.options().host);
+        let bounds = bounds(&block.nodes[v.index()]).iter();
+        bounds
+            .map(|&bound| self.wave_word(block, &schedule, bound))
+            .collect()
+    }
+
+    /// Emits a load or store of scratch.
+    pub(super) fn group_scratch(&mut self, g: &mut Group<'_>, block: &Block, v: Val) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, _) = access.expect("bug: no load and no store");
+        let least = match (space, bounds(node)) {
+            (Space::Buffer, &[_, _, _, least]) => match block.nodes[least.index()].op {
+                Op::Const(least) => least as u32,
+                _ => unreachable!("bug: a bound of offsets that is not known"),
+            },
+            _ => 0,
+        };
+        let address = node.args[0];
+        let mask = self.group_value(g, block, node.args[1]);
+        let words: Vec<Vec<Value>> = data_words(node)
+            .iter()
+            .map(|&word| self.group_value(g, block, word))
+            .collect();
+        let constant = match block.nodes[address.index()].op {
+            Op::Const(n) => constant_offset(n as u32, data, least),
+            _ => None,
+        };
+        let one =
+            block.nodes[address.index()].ty.vary == Vary::Wave || g.is_uniform(block, address);
+        let offsets = match (constant, one) {
+            (Some(n), _) => Offsets::Constant(n),
+            (None, true) => Offsets::One(self.group_base(g, block, address)),
+            (None, false) => Offsets::Each(self.group_value(g, block, address)),
+        };
+        let window = g.windows[&(g.at, v)];
+        let count = access::words(data);
+        let a = Access {
+            load,
+            data,
+            count,
+            window,
+            least,
+        };
+        let results = match &offsets {
+            Offsets::Constant(n) => self.code.scratch_at_constant(g, a, *n, (&mask, &words)),
+            Offsets::One(word) => self.code.scratch_of_one(g, a, *word, (&mask, &words)),
+            Offsets::Each(vectors) => self.code.scratch_of_each(g, a, vectors, (&mask, &words)),
+        };
+        if load {
+            for (result, k) in super::memory::results(block, v) {
+                g.body
+                    .values
+                    .insert(result, results[usize::from(k)].clone());
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use frontend::op::Space;
 use frontend::state::{LANES, LAST, WaveState};
 
 use super::super::fuse::Fused;
-use super::super::{Emitter, offset32};
+use super::super::{Code, Emitter, offset32};
 use super::{LINE, Prefetch, lines};
 use crate::analysis::uniformity::{Affine, Facts};
 use crate::ir::{Func, Op, Term, Val};
@@ -121,23 +121,42 @@ fn reached(f: &Func, from: usize) -> Vec<usize> {
     found
 }
 
+impl Code<'_> {
+    /// Emits the requests in the iteration of the group whose first lane is `lane`.
+    pub(in crate::legalize) fn request_at(
+        &mut self,
+        requested: &[Requested],
+        lane: Value,
+        group: usize,
+    ) {
+        for requested in requested {
+            let bytes = self.b.imul_imm(lane, LINE / group as i64);
+            let at = self.b.iadd(requested.first, bytes);
+            self.b.effect(requested.into, &[at]);
+        }
+    }
+}
+
 impl Emitter<'_> {
     /// Finds the stores behind the last of several barriers, so that earlier blocks can request
     /// their lines.
     pub(in crate::legalize) fn find_last_stores(&mut self, facts: &Facts) {
         let barrier = |&at: &usize| {
-            let barrier = matches!(self.f.blocks[at].term, Term::Barrier { .. });
-            barrier && !sink::is_in_loop(self.f, at)
+            let barrier = matches!(
+                self.code.region.func().blocks[at].term,
+                Term::Barrier { .. }
+            );
+            barrier && !sink::is_in_loop(self.code.region.func(), at)
         };
-        let Some(first) = (0..self.f.blocks.len()).find(barrier) else {
+        let Some(first) = (0..self.code.region.func().blocks.len()).find(barrier) else {
             return;
         };
-        let blocks = behind(self.f, first);
-        if !share_lines(self.f, first, &blocks) {
+        let blocks = behind(self.code.region.func(), first);
+        if !share_lines(self.code.region.func(), first, &blocks) {
             return;
         }
         let last = blocks.iter().rev().find(|at| barrier(at));
-        for block in reached(self.f, *last.unwrap_or(&first)) {
+        for block in reached(self.code.region.func(), *last.unwrap_or(&first)) {
             self.find_stores(block, facts);
         }
         self.deferred.blocks = blocks;
@@ -145,7 +164,7 @@ impl Emitter<'_> {
 
     /// Finds the affine stores of a block.
     fn find_stores(&mut self, number: usize, facts: &Facts) {
-        let block = &self.f.blocks[number];
+        let block = &self.code.region.func().blocks[number];
         self.learn(number, block, facts);
         let stores = block.effects.iter().filter(|&&v| {
             let store = matches!(
@@ -208,18 +227,20 @@ impl Emitter<'_> {
     /// Records a predicted address.
     fn keep_next(&mut self, ahead: Prefetch) {
         let at = next_at(ahead.entry);
-        self.b.store(Memory::Trusted, ahead.start, self.wave, at);
+        self.code
+            .b
+            .store(Memory::Trusted, ahead.start, self.code.region.wave(), at);
     }
 
     /// Defers the lines of a predicted access, at `offset` with lanes `stride` apart, to the
     /// following blocks, if any.
     pub(in crate::legalize) fn defer(&mut self, ahead: Prefetch, offset: i32, stride: i64) -> bool {
-        if sink::is_in_loop(self.f, self.current) {
+        if sink::is_in_loop(self.code.region.func(), self.current) {
             return false;
         }
-        let blocks = behind(self.f, self.current);
+        let blocks = behind(self.code.region.func(), self.current);
         let (step, count) = lines(stride, LANES);
-        if step != LINE || !share_lines(self.f, self.current, &blocks) {
+        if step != LINE || !share_lines(self.code.region.func(), self.current, &blocks) {
             return false;
         }
         self.keep_next(ahead);
@@ -260,25 +281,14 @@ impl Emitter<'_> {
             }
             self.deferred.share_size -= iterations;
             let at = next_at(entry);
-            let start = self.b.load(types::I64, Memory::Trusted, self.wave, at);
-            let first = self.b.iadd_imm(start, away);
+            let start = self
+                .code
+                .b
+                .load(types::I64, Memory::Trusted, self.code.region.wave(), at);
+            let first = self.code.b.iadd_imm(start, away);
             requested.push(Requested { first, into });
         }
         requested
-    }
-
-    /// Emits the requests in the iteration of the group whose first lane is `lane`.
-    pub(in crate::legalize) fn request_at(
-        &mut self,
-        requested: &[Requested],
-        lane: Value,
-        group: usize,
-    ) {
-        for requested in requested {
-            let bytes = self.b.imul_imm(lane, LINE / group as i64);
-            let at = self.b.iadd(requested.first, bytes);
-            self.b.effect(requested.into, &[at]);
-        }
     }
 }
 

@@ -8,8 +8,8 @@
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
-use super::super::Emitter;
 use super::super::affine::{self, Lane};
+use super::super::{Code, Emitter};
 use crate::analysis::schedule::Schedule;
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::maps::HashMap;
@@ -29,6 +29,18 @@ pub(in crate::legalize) struct Indirect {
     starts: Vec<(Val, Value)>,
     /// Is it to be requested (I8)?
     requested: Value,
+}
+
+impl Code<'_> {
+    /// Are the words at `low` of the first and the last lane far apart (I8)?
+    fn are_far(&mut self, low: Value) -> Value {
+        let ends = [0, LANES as i32 - 1];
+        let [first, last] = ends.map(|n| self.b.load(types::I32, Memory::Trusted, low, 4 * n));
+        let apart = self.b.isub(last, first);
+        let apart = self.b.iadd_imm(apart, NEAR);
+        let far = IntCC::UnsignedGreaterThan;
+        self.b.icmp_imm(far, apart, 2 * NEAR)
+    }
 }
 
 impl Emitter<'_> {
@@ -52,19 +64,19 @@ impl Emitter<'_> {
         }
         let leaves = affine::leaves(block, address)?;
         let loads = self.loads_among(block, &leaves, exec)?;
-        let mut requested = self.are_far(low);
-        let (base, len) = self.memory_of(Space::Global);
-        let room = self.b.iadd_imm(len, -4 * LANES as i64);
+        let mut requested = self.code.are_far(low);
+        let (base, len) = self.code.memory_of(Space::Global);
+        let room = self.code.b.iadd_imm(len, -4 * LANES as i64);
         let mut starts = Vec::new();
         for (leaf, start) in loads {
             let delta = self.moved_on(start)?;
-            let there = self.b.iadd(start, delta);
-            let away = self.b.isub(there, base);
-            let zero = self.b.iconst(types::I64, 0);
+            let there = self.code.b.iadd(start, delta);
+            let away = self.code.b.isub(there, base);
+            let zero = self.code.b.iconst(types::I64, 0);
             for (low, high) in [(zero, away), (away, room)] {
                 let order = IntCC::SignedLessThanOrEqual;
-                let inside = self.b.icmp(order, low, high);
-                requested = self.b.band(requested, inside);
+                let inside = self.code.b.icmp(order, low, high);
+                requested = self.code.b.band(requested, inside);
             }
             starts.push((leaf, there));
         }
@@ -90,27 +102,31 @@ impl Emitter<'_> {
         predicted: &Indirect,
         (first, lanes): (usize, usize),
     ) {
-        let [request_block, done] = [(); 2].map(|()| self.b.create_block());
-        self.b
+        let [request_block, done] = [(); 2].map(|()| self.code.b.create_block());
+        self.code
+            .b
             .brif(predicted.requested, request_block, &[], done, &[]);
-        self.enter(request_block);
+        self.code.enter(request_block);
         for lane in first..first + lanes {
             let words = predicted.starts.iter().map(|&(leaf, start)| {
                 let at = 4 * lane as i32;
-                (leaf, self.b.load(types::I32, Memory::Trusted, start, at))
+                (
+                    leaf,
+                    self.code.b.load(types::I32, Memory::Trusted, start, at),
+                )
             });
             let mut known: HashMap<Val, Value> = words.collect();
             let spot = self.spot(Lane::Number(lane as u8));
             let there = self.at_lane(block, plan, predicted.address, spot, &mut known);
             // More lines can be outstanding to the second-level cache than to the first.
-            let into = match self.o.host.is_memory_far() {
+            let into = match self.code.region.options().host.is_memory_far() {
                 true => VirOp::PrefetchSecond,
                 false => VirOp::Prefetch,
             };
-            self.b.effect(into, &[there]);
+            self.code.b.effect(into, &[there]);
         }
-        self.b.jump(done, &[]);
-        self.enter(done);
+        self.code.b.jump(done, &[]);
+        self.code.enter(done);
     }
 
     /// The loads in an address, if there are few and all load dwords at affine addresses, and the
@@ -135,15 +151,5 @@ impl Emitter<'_> {
             }
         }
         (1..=MAX_LOADS).contains(&loads.len()).then_some(loads)
-    }
-
-    /// Are the words at `low` of the first and the last lane far apart (I8)?
-    fn are_far(&mut self, low: Value) -> Value {
-        let ends = [0, LANES as i32 - 1];
-        let [first, last] = ends.map(|n| self.b.load(types::I32, Memory::Trusted, low, 4 * n));
-        let apart = self.b.isub(last, first);
-        let apart = self.b.iadd_imm(apart, NEAR);
-        let far = IntCC::UnsignedGreaterThan;
-        self.b.icmp_imm(far, apart, 2 * NEAR)
     }
 }

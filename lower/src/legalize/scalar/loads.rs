@@ -87,27 +87,29 @@ impl Emitter<'_> {
         let lowest = lowest.expect("bug: nothing is where loads begin");
         let start = self.scalar(block, plan, block.nodes[lowest.v.index()].args[0]);
         let new_exec = self.new_exec(block, plan, lowest.v);
-        let base = self.context(types::I64, offset_of!(Context, arena_base));
-        let offset = self.b.isub(start, base);
+        let base = self
+            .code
+            .context(types::I64, offset_of!(Context, arena_base));
+        let offset = self.code.b.isub(start, base);
         let dwords = (end - first).cast_unsigned().div_ceil(4);
         let size = dwords.next_power_of_two().ilog2() as usize;
         let starts_at = offset_of!(Context, scalar_starts) + size * size_of::<u64>();
-        let starts = self.context(types::I64, starts_at);
+        let starts = self.code.context(types::I64, starts_at);
         let below = IntCC::UnsignedLessThan;
-        let inside = self.b.icmp(below, offset, starts);
-        let slow = self.b.create_block();
-        let join = self.b.create_block();
-        let at = self.b.append_block_param(join, types::I64);
-        self.b.set_cold_block(slow);
+        let inside = self.code.b.icmp(below, offset, starts);
+        let slow = self.code.b.create_block();
+        let join = self.code.b.create_block();
+        let at = self.code.b.append_block_param(join, types::I64);
+        self.code.b.set_cold_block(slow);
         let here = [start];
-        self.b.brif(inside, join, &here, slow, &[]);
-        self.enter(slow);
+        self.code.b.brif(inside, join, &here, slow, &[]);
+        self.code.enter(slow);
         let there = match *loads {
             [load] => self.load_by_call(start, load, new_exec),
             _ => self.load_by_calls(start, first, loads, new_exec),
         };
-        self.b.jump(join, &[there]);
-        self.enter(join);
+        self.code.b.jump(join, &[there]);
+        self.code.enter(join);
         for load in loads {
             let away = load.offset - first;
             for (i, other) in block.nodes.iter().enumerate() {
@@ -119,7 +121,7 @@ impl Emitter<'_> {
                 if k < load.count && plan.needed[i] {
                     let flags = Memory::Guest;
                     let from = away + 4 * i32::from(k);
-                    let word = self.b.load(types::I32, flags, at, from);
+                    let word = self.code.b.load(types::I32, flags, at, from);
                     self.scalars.insert(Val(i as u32), word);
                 }
             }
@@ -128,16 +130,18 @@ impl Emitter<'_> {
 
     /// Emits a load by the runtime; returns the address of the words.
     fn load_by_call(&mut self, address: Value, load: Load, new_exec: Option<Value>) -> Value {
-        let count = self.b.iconst(types::I64, i64::from(load.count));
+        let count = self.code.b.iconst(types::I64, i64::from(load.count));
         let args = self.store_words(self.arg_slot, &[address, count]);
-        let status = self.call_effect(EffectFn::ScalarLoad, load.site, args, args);
-        let pc = self.f.sites[load.site.0 as usize].pc;
+        let status = self
+            .code
+            .call_effect(EffectFn::ScalarLoad, load.site, args, args);
+        let pc = self.code.region.pc_of(load.site);
         self.check(status, pc, new_exec);
-        if let Some(behind) = self.b.current_block() {
-            self.b.set_cold_block(behind);
+        if let Some(behind) = self.code.b.current_block() {
+            self.code.b.set_cold_block(behind);
         }
         let ret = offset_of!(Context, ret) as i64;
-        self.b.iadd_imm(self.ctx, ret)
+        self.code.b.iadd_imm(self.code.region.ctx(), ret)
     }
 
     /// The same for several, the first word of which is at `start`; returns the address of the
@@ -152,11 +156,11 @@ impl Emitter<'_> {
         let place = self.place_of_loaded();
         for &load in loads {
             let away = load.offset - first;
-            let address = self.b.iadd_imm(start, i64::from(away));
+            let address = self.code.b.iadd_imm(start, i64::from(away));
             let words = self.load_by_call(address, load, new_exec);
             for from in (0..4 * i32::from(load.count)).step_by(4) {
-                let word = self.b.load(types::I32, Memory::Trusted, words, from);
-                self.b.store(Memory::Trusted, word, place, away + from);
+                let word = self.code.b.load(types::I32, Memory::Trusted, words, from);
+                self.code.b.store(Memory::Trusted, word, place, away + from);
             }
         }
         place
@@ -166,9 +170,9 @@ impl Emitter<'_> {
     fn place_of_loaded(&mut self) -> Value {
         let slot = match self.loaded_slot {
             Some(slot) => slot,
-            None => self.b.func.stack_slot(4 * REACH as u32),
+            None => self.code.b.func.stack_slot(4 * REACH as u32),
         };
         self.loaded_slot = Some(slot);
-        self.b.stack_addr(slot)
+        self.code.b.stack_addr(slot)
     }
 }

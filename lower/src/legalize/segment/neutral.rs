@@ -23,7 +23,7 @@ impl Emitter<'_> {
         node: &Node,
     ) -> Option<Vec<Value>> {
         let (float, flush, neutral, choices) = match node.op {
-            _ if !self.has_masks() => return None,
+            _ if !self.code.has_masks() => return None,
             Op::FMul(Float::F32, flush) => (Float::F32, flush, 1f32.to_bits().into(), 0..2),
             Op::FMul(Float::F64, flush) => (Float::F64, flush, 1f64.to_bits(), 0..2),
             Op::FSub(float, flush) => (float, flush, 0, 1..2),
@@ -44,7 +44,9 @@ impl Emitter<'_> {
             let other = (1..3).find(|&n| is_neutral(choice.args[3 - n]))?;
             let x = node.args[1 - i];
             let same = !adds && is_result(block, x, float, flush);
-            let rare = other == 1 && !self.o.baseline && is_rare(block, choice.args[0], DEPTH);
+            let rare = other == 1
+                && !self.code.region.options().baseline
+                && is_rare(block, choice.args[0], DEPTH);
             (same || adds && rare).then_some((i, x, choice, other, rare))
         });
         let (i, x, choice, other, rare) = found?;
@@ -66,9 +68,9 @@ impl Emitter<'_> {
         };
         if rare {
             let asked = body.any.get(&choice.args[0]).copied();
-            let any = asked.unwrap_or_else(|| self.lanes(body).any(&mask));
+            let any = asked.unwrap_or_else(|| self.code.lanes(body).any(&mask));
             body.any.insert(choice.args[0], any);
-            let mut lanes = self.lanes(body);
+            let mut lanes = self.code.lanes(body);
             let plain = match adds {
                 true => {
                     let zeros = lanes.const_lanes(width, 0);
@@ -78,7 +80,7 @@ impl Emitter<'_> {
             };
             return Some(lanes.where_any(any, &plain, choose));
         }
-        Some(choose(&mut self.lanes(body)))
+        Some(choose(&mut self.code.lanes(body)))
     }
 }
 

@@ -29,7 +29,7 @@ impl Emitter<'_> {
         segment: &Segment,
     ) -> HashMap<Val, Selectors> {
         let mut all = HashMap::default();
-        let per = self.per();
+        let per = self.code.per();
         if per < host::LANES {
             return all;
         }
@@ -43,8 +43,8 @@ impl Emitter<'_> {
             let known = without_signs(block, selector).is_some() || all.contains_key(&selector);
             if of_wave && !known {
                 let word = self.scalar(block, plan, selector);
-                let words = self.b.splat(dwords_type(per), word);
-                let decoded = self.of_lanes(1, per).selectors(words);
+                let words = self.code.b.splat(dwords_type(per), word);
+                let decoded = self.code.of_lanes(1, per).selectors(words);
                 all.insert(selector, decoded);
             }
         }
@@ -63,7 +63,7 @@ impl Emitter<'_> {
         let selectors = *body.selectors.get(&args[2])?;
         let s0 = self.lane_value(block, plan, body, args[0]);
         let s1 = self.lane_value(block, plan, body, args[1]);
-        let mut lanes = self.lanes(body);
+        let mut lanes = self.code.lanes(body);
         let both = s0.into_iter().zip(s1);
         Some(
             both.map(|(x, y)| lanes.permuted(x, y, &selectors))

@@ -36,27 +36,34 @@ impl Emitter<'_> {
             let affine = self.affine.get(load);
             affine.is_some_and(|affine| affine.alike && !affine.whole)
         };
-        let (pressure, most) = match waits(block, segment) && self.o.host.is_wide() {
-            true if self.has_masks() => (4, LANES),
-            true => (2, MOST_LANES),
-            false if self.has_masks() && loads.iter().any(shared) => (1, LANES),
-            false => (1, MOST_LANES),
+        let (pressure, most) =
+            match waits(block, segment) && self.code.region.options().host.is_wide() {
+                true if self.code.has_masks() => (4, LANES),
+                true => (2, MOST_LANES),
+                false if self.code.has_masks() && loads.iter().any(shared) => (1, LANES),
+                false => (1, MOST_LANES),
+            };
+        let pressure = if self.code.region.options().baseline {
+            1
+        } else {
+            pressure
         };
-        let pressure = if self.o.baseline { 1 } else { pressure };
         let line = |&load: &Val| {
             let access = load_or_store(block.nodes[load.index()].op);
             let memory = access.is_some_and(|(_, space, ..)| space != Space::Lds);
             let affine = self.affine.get(&load);
             memory && affine.is_some_and(|affine| affine.whole && affine.stride != 0)
         };
-        let far = self.has_masks() && !self.o.baseline && self.o.host.is_memory_far();
+        let far = self.code.has_masks()
+            && !self.code.region.options().baseline
+            && self.code.region.options().host.is_memory_far();
         let streams = far && pressure == 1 && segment.nodes.len() <= FEW && loads.iter().any(line);
-        let group = match self.o.group {
+        let group = match self.code.region.options().group {
             Some(lanes) => usize::from(lanes),
-            None if self.o.is_narrow(segment) || streams => self.per(),
-            None => self.per() * slices(block, segment, pressure),
+            None if self.code.region.options().is_narrow(segment) || streams => self.code.per(),
+            None => self.code.per() * slices(block, segment, pressure),
         };
-        group.clamp(self.per(), most)
+        group.clamp(self.code.per(), most)
     }
 }
 

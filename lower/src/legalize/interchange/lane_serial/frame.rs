@@ -1,7 +1,7 @@
 //! Frame of lane-serial loops (see [`super`]).
 
 use super::{Lane, Reach};
-use crate::legalize::Emitter;
+use crate::legalize::{Emitter, frame_offset};
 use crate::vir::{Memory, Type, Value, types};
 
 /// Frame offsets of values that pass from lane to lane, or are shared by all. In host registers
@@ -28,7 +28,7 @@ pub(super) struct Shared {
 impl Shared {
     /// In a frame slot.
     pub(super) fn new(slot: u32) -> Shared {
-        let at = Emitter::frame_offset(slot);
+        let at = frame_offset(slot);
         Shared {
             rest: at,
             out_of_fuel: at + 8,
@@ -50,10 +50,10 @@ impl Emitter<'_> {
         memory: &Reach,
         (exec, fuel): (Value, Value),
     ) {
-        let none = self.b.iconst(types::I64, 0);
+        let none = self.code.b.iconst(types::I64, 0);
         // More than any lane leaves.
-        let fewest = self.b.iadd_imm(fuel, 1);
-        let least = self.b.iconst(types::I32, -1);
+        let fewest = self.code.b.iadd_imm(fuel, 1);
+        let least = self.code.b.iconst(types::I32, -1);
         let mut things = vec![
             (shared.out_of_fuel, none),
             (shared.rest, exec),
@@ -82,11 +82,15 @@ impl Emitter<'_> {
 
     /// Reads one of the values.
     pub(super) fn read_shared(&mut self, at: i32, ty: Type) -> Value {
-        self.b.load(ty, Memory::Trusted, self.frame, at)
+        self.code
+            .b
+            .load(ty, Memory::Trusted, self.code.region.frame(), at)
     }
 
     /// Writes one of the values.
     pub(super) fn write_shared(&mut self, at: i32, value: Value) {
-        self.b.store(Memory::Trusted, value, self.frame, at);
+        self.code
+            .b
+            .store(Memory::Trusted, value, self.code.region.frame(), at);
     }
 }

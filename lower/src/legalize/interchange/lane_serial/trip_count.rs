@@ -37,23 +37,23 @@ impl Emitter<'_> {
             Icmp::Slt => IntCC::SignedLessThan,
             _ => IntCC::UnsignedLessThan,
         };
-        let below = self.b.icmp(below, next, bound);
-        let distance = self.b.isub(bound, next);
-        let none = self.b.iconst(types::I32, 0);
-        let trips = self.b.select(below, distance, none);
-        let [out_of_fuel, go] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(out_of_fuel);
-        let more = self.b.append_block_param(go, types::I32);
+        let below = self.code.b.icmp(below, next, bound);
+        let distance = self.code.b.isub(bound, next);
+        let none = self.code.b.iconst(types::I32, 0);
+        let trips = self.code.b.select(below, distance, none);
+        let [out_of_fuel, go] = [(); 2].map(|()| self.code.b.create_block());
+        self.code.b.set_cold_block(out_of_fuel);
+        let more = self.code.b.append_block_param(go, types::I32);
         let fuel = self.read_shared(shared.fuel, types::I32);
-        let enough = self.b.icmp(IntCC::UnsignedLessThan, trips, fuel);
+        let enough = self.code.b.icmp(IntCC::UnsignedLessThan, trips, fuel);
         let args = [trips];
-        self.b.brif(enough, go, &args, out_of_fuel, &[]);
-        self.b.switch_to_block(out_of_fuel);
+        self.code.b.brif(enough, go, &args, out_of_fuel, &[]);
+        self.code.b.switch_to_block(out_of_fuel);
         self.set_tired(t, shared);
-        let most = self.b.iadd_imm(fuel, -1);
-        self.b.jump(go, &[most]);
-        self.b.switch_to_block(go);
-        self.b.uextend(types::I64, more)
+        let most = self.code.b.iadd_imm(fuel, -1);
+        self.code.b.jump(go, &[most]);
+        self.code.b.switch_to_block(go);
+        self.code.b.uextend(types::I64, more)
     }
 
     /// Checks the addresses of the loads in all `more` iterations after the first, or computes
@@ -80,17 +80,17 @@ impl Emitter<'_> {
         match recurrence {
             Recurrence::Steps(step) => {
                 let first = self.eval(t, node.args[0]);
-                let first = self.b.isub(first, t.memory.base);
+                let first = self.code.b.isub(first, t.memory.base);
                 let more = more.expect("steps are counted");
                 let distance = match step.is_power_of_two() {
-                    true => self.b.ishl_imm(more, i64::from(step.trailing_zeros())),
-                    false => self.b.imul_imm(more, step as i64),
+                    true => self.code.b.ishl_imm(more, i64::from(step.trailing_zeros())),
+                    false => self.code.b.imul_imm(more, step as i64),
                 };
-                let end = self.b.iadd(first, distance);
+                let end = self.code.b.iadd(first, distance);
                 for place in [first, end] {
                     let good = IntCC::UnsignedLessThanOrEqual;
-                    let good = self.b.icmp(good, place, last);
-                    self.require(t.fail, good);
+                    let good = self.code.b.icmp(good, place, last);
+                    self.code.require(t.fail, good);
                 }
             }
             Recurrence::Element(_, shift) => {
@@ -99,11 +99,11 @@ impl Emitter<'_> {
                     return;
                 };
                 let inside = IntCC::UnsignedLessThanOrEqual;
-                let inside = self.b.icmp(inside, start, last);
-                self.require(t.fail, inside);
-                let room = self.b.isub(last, start);
-                let last = self.b.ushr_imm(room, i64::from(shift));
-                let start = self.b.iadd(t.memory.base, start);
+                let inside = self.code.b.icmp(inside, start, last);
+                self.code.require(t.fail, inside);
+                let room = self.code.b.isub(last, start);
+                let last = self.code.b.ushr_imm(room, i64::from(shift));
+                let start = self.code.b.iadd(t.memory.base, start);
                 t.arrays.insert(load, Array { start, last });
             }
         }
@@ -117,12 +117,12 @@ impl Emitter<'_> {
             Recurrence::Element(number, shift) => {
                 let array = *t.arrays.get(&load)?;
                 let number = self.eval(t, number);
-                let number = self.b.uextend(types::I64, number);
+                let number = self.code.b.uextend(types::I64, number);
                 let good = IntCC::UnsignedLessThanOrEqual;
-                let good = self.b.icmp(good, number, array.last);
-                self.require(t.fail, good);
-                let offset = self.b.ishl_imm(number, i64::from(shift));
-                Some(self.b.iadd(array.start, offset))
+                let good = self.code.b.icmp(good, number, array.last);
+                self.code.require(t.fail, good);
+                let offset = self.code.b.ishl_imm(number, i64::from(shift));
+                Some(self.code.b.iadd(array.start, offset))
             }
         }
     }
@@ -130,11 +130,11 @@ impl Emitter<'_> {
     /// Ends an iteration: continues at `head` unless `more` iterations after the first are done.
     pub(super) fn end_counted(&mut self, t: &mut Lane<'_>, more: Value, head: vir::Block) {
         let iteration = t.iteration.expect("a counted iteration has a number");
-        let next = self.b.iadd_imm(iteration, 1);
-        let last = self.b.create_block();
-        let on = self.b.icmp(IntCC::UnsignedLessThanOrEqual, next, more);
-        self.b.brif(on, head, &[next], last, &[]);
-        self.b.switch_to_block(last);
+        let next = self.code.b.iadd_imm(iteration, 1);
+        let last = self.code.b.create_block();
+        let on = self.code.b.icmp(IntCC::UnsignedLessThanOrEqual, next, more);
+        self.code.b.brif(on, head, &[next], last, &[]);
+        self.code.b.switch_to_block(last);
         t.iteration = Some(next);
     }
 
@@ -146,14 +146,14 @@ impl Emitter<'_> {
         let Some(iteration) = t.iteration else {
             return Some(first);
         };
-        let iteration = match self.b.func.ty(first) {
+        let iteration = match self.code.b.func.ty(first) {
             types::I64 => iteration,
-            ty => self.b.ireduce(ty, iteration),
+            ty => self.code.b.ireduce(ty, iteration),
         };
         let distance = match scale {
             0 => iteration,
-            _ => self.b.ishl_imm(iteration, i64::from(scale)),
+            _ => self.code.b.ishl_imm(iteration, i64::from(scale)),
         };
-        Some(self.b.iadd(first, distance))
+        Some(self.code.b.iadd(first, distance))
     }
 }

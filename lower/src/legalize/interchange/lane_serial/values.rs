@@ -10,7 +10,7 @@ use crate::ir::{Block, Float, Op, Val, Vary, Width};
 use crate::legalize::evaluate::{Frame, Shape, evaluate};
 use crate::legalize::interchange::Written;
 use crate::legalize::scalar::Scalars;
-use crate::legalize::{Emitter, access};
+use crate::legalize::{Emitter, access, home_offset};
 use crate::maps::HashMap;
 use crate::vir::{IntCC, Memory, Value, Variable, types};
 
@@ -35,16 +35,16 @@ impl Frame for Lane<'_> {
         let (block, plan) = (&self.plan.block, self.plan);
         let node = &block.nodes[v.index()];
         match node.op {
-            _ if plan.is_exec(v) => Some(e.b.iconst(types::I8, 1)),
-            _ if plan.is_zero(v) => Some(e.b.iconst(types::I8, 0)),
+            _ if plan.is_exec(v) => Some(e.code.b.iconst(types::I8, 1)),
+            _ if plan.is_zero(v) => Some(e.code.b.iconst(types::I8, 0)),
             _ if plan.is_mask(v) => {
-                mask_read(block, node).map(|place| e.b.use_var(self.masks[&place]))
+                mask_read(block, node).map(|place| e.code.b.use_var(self.masks[&place]))
             }
             Op::ExecMask | Op::MaskFromBits => {
                 let bits = e.scalar(block, &self.schedule, node.args[0]);
                 Some(e.bit_of(self, bits))
             }
-            Op::LaneId => Some(e.b.ireduce(types::I32, self.number)),
+            Op::LaneId => Some(e.code.b.ireduce(types::I32, self.number)),
             Op::ReadV(n) => Some(e.eval_register(self, n)),
             Op::Pair => plan.pair_at(v).map(|n| e.eval_pair(self, n)),
             _ => None,
@@ -63,8 +63,8 @@ impl Frame for Lane<'_> {
     fn operation(&mut self, e: &mut Emitter<'_>, v: Val, args: &[Value]) -> Value {
         let block = &self.plan.block;
         match self.plan.is_mask(v) {
-            true => e.scalar_op(block.nodes[v.index()].op, Width::W1, args),
-            false => e.wave_op(block, v, args),
+            true => e.code.scalar_op(block.nodes[v.index()].op, Width::W1, args),
+            false => e.code.wave_op(block, v, args),
         }
     }
 }
@@ -95,14 +95,14 @@ impl Emitter<'_> {
             let terms = plan.terms(sum);
             let mut start = match self.is_based(t, &terms) {
                 true => None,
-                false => Some(self.b.ineg(t.memory.base)),
+                false => Some(self.code.b.ineg(t.memory.base)),
             };
             for (term, shift) in terms {
                 if plan.is_fixed(term.val()) {
                     let term = self.term(t, term, shift);
                     start = Some(match start {
                         None => term,
-                        Some(sum) => self.b.iadd(sum, term),
+                        Some(sum) => self.code.b.iadd(sum, term),
                     });
                 }
             }
@@ -126,13 +126,13 @@ impl Emitter<'_> {
         let value = self.eval(t, term.val());
         let (wide, shift) = match term {
             Term::Wide(_) => (value, shift),
-            Term::Low(_) => (self.b.uextend(types::I64, value), shift),
-            Term::High(_) if shift >= 32 => return self.b.iconst(types::I64, 0),
-            Term::High(_) => (self.b.uextend(types::I64, value), shift + 32),
+            Term::Low(_) => (self.code.b.uextend(types::I64, value), shift),
+            Term::High(_) if shift >= 32 => return self.code.b.iconst(types::I64, 0),
+            Term::High(_) => (self.code.b.uextend(types::I64, value), shift + 32),
         };
         match shift {
             0 => wide,
-            _ => self.b.ishl_imm(wide, i64::from(shift)),
+            _ => self.code.b.ishl_imm(wide, i64::from(shift)),
         }
     }
 
@@ -155,7 +155,7 @@ impl Emitter<'_> {
             };
             sum = Some(match sum {
                 None => term,
-                Some(sum) => self.b.iadd(sum, term),
+                Some(sum) => self.code.b.iadd(sum, term),
             });
         }
         sum.unwrap_or_else(|| unreachable!("bug: %{} is the sum of nothing", v.0))
@@ -165,7 +165,7 @@ impl Emitter<'_> {
     fn held_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
         match self.steady(t, n) {
             Some(now) => now,
-            None => self.b.use_var(t.pairs[&n]),
+            None => self.code.b.use_var(t.pairs[&n]),
         }
     }
 
@@ -173,7 +173,7 @@ impl Emitter<'_> {
     pub(super) fn eval_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
         let held = self.held_pair(t, n);
         match t.plan.based.contains(&n) {
-            true => self.b.iadd(held, t.memory.base),
+            true => self.code.b.iadd(held, t.memory.base),
             false => held,
         }
     }
@@ -209,26 +209,26 @@ impl Emitter<'_> {
 
     pub(super) fn eval_register(&mut self, t: &Lane<'_>, n: u8) -> Value {
         if let Some(&var) = t.words.get(&n) {
-            let value = self.b.use_var(var);
-            return match self.b.func.ty(value) {
-                types::F32 => self.b.bitcast(types::I32, value),
+            let value = self.code.b.use_var(var);
+            return match self.code.b.func.ty(value) {
+                types::F32 => self.code.b.bitcast(types::I32, value),
                 _ => value,
             };
         }
         if t.plan.pairs.contains_key(&n) {
             let wide = self.eval_pair(t, n);
-            return self.b.ireduce(types::I32, wide);
+            return self.code.b.ireduce(types::I32, wide);
         }
         if let Some(m) = n.checked_sub(1).filter(|m| t.plan.pairs.contains_key(m)) {
             let wide = self.eval_pair(t, m);
-            let high = self.b.ushr_imm(wide, 32);
-            return self.b.ireduce(types::I32, high);
+            let high = self.code.b.ushr_imm(wide, 32);
+            return self.code.b.ireduce(types::I32, high);
         }
         if let Some(word) = self.steady(t, n) {
             return word;
         }
-        let at = Self::home_offset(n);
-        self.b.load(types::I32, Memory::Trusted, t.wave, at)
+        let at = home_offset(n);
+        self.code.b.load(types::I32, Memory::Trusted, t.wave, at)
     }
 
     /// The lane's bit of any 64 bits of the wave.
@@ -239,7 +239,7 @@ impl Emitter<'_> {
             return self.eval(t, at);
         }
         if let Op::Const(c @ (0 | u64::MAX)) = node.op {
-            return self.b.iconst(types::I8, (c & 1) as i64);
+            return self.code.b.iconst(types::I8, (c & 1) as i64);
         }
         let bits = self.scalar(&t.plan.block, &t.schedule, at);
         self.bit_of(t, bits)
@@ -249,7 +249,7 @@ impl Emitter<'_> {
     pub(super) fn serial_scalar_load(&mut self, t: &Lane<'_>, v: Val, n: u8) {
         let block = &t.plan.block;
         let start = self.scalar(block, &t.schedule, block.nodes[v.index()].args[0]);
-        let offset = self.b.isub(start, t.memory.base);
+        let offset = self.code.b.isub(start, t.memory.base);
         self.within_reach(t, (false, 4 * u32::from(n)), offset, None);
         for (i, other) in block.nodes.iter().enumerate() {
             let k = match other.op {
@@ -259,7 +259,7 @@ impl Emitter<'_> {
             };
             if k < n {
                 let at = 4 * i32::from(k);
-                let word = self.b.load(types::I32, Memory::Guest, start, at);
+                let word = self.code.b.load(types::I32, Memory::Guest, start, at);
                 self.scalars.insert(Val(i as u32), word);
             }
         }
@@ -276,16 +276,19 @@ impl Emitter<'_> {
     ) -> Value {
         let start = if what.0 { t.memory.lds } else { t.memory.base };
         let last = t.memory.last[&what];
-        let mut good = self.b.icmp(IntCC::UnsignedLessThanOrEqual, offset, last);
+        let mut good = self
+            .code
+            .b
+            .icmp(IntCC::UnsignedLessThanOrEqual, offset, last);
         if let Some(on) = on {
-            let off = self.b.bxor_imm(on, 1);
-            good = self.b.bor(good, off);
+            let off = self.code.b.bxor_imm(on, 1);
+            good = self.code.b.bor(good, off);
         }
-        self.require(t.fail, good);
-        let at = self.b.iadd(start, offset);
+        self.code.require(t.fail, good);
+        let at = self.code.b.iadd(start, offset);
         match on {
             // An inactive lane reads a dummy address.
-            Some(on) => self.b.select(on, at, self.frame),
+            Some(on) => self.code.b.select(on, at, self.code.region.frame()),
             None => at,
         }
     }
@@ -296,7 +299,7 @@ impl Emitter<'_> {
         let node = &t.plan.block.nodes[load.index()];
         let offset = if what.0 {
             let address = self.eval(t, node.args[0]);
-            self.b.uextend(types::I64, address)
+            self.code.b.uextend(types::I64, address)
         } else {
             self.distance(t, node.args[0])
         };
@@ -314,12 +317,12 @@ impl Emitter<'_> {
             None => self.somewhere(t, v, (lds, access::bytes(data))),
         };
         if data == Data::Dwords(1) && t.plan.is_float(v) {
-            let float = self.b.load(types::F32, Memory::Guest, at, 0);
-            let word = self.b.bitcast(types::I32, float);
+            let float = self.code.b.load(types::F32, Memory::Guest, at, 0);
+            let word = self.code.b.bitcast(types::I32, float);
             t.values.insert(v, word);
             return;
         }
-        let words = self.load_one(at, data);
+        let words = self.code.load_one(at, data);
         for (i, other) in t.plan.block.nodes.iter().enumerate() {
             if let Op::Result(k) = other.op
                 && other.args[0] == v
@@ -339,8 +342,8 @@ impl Emitter<'_> {
         for (&n, &var) in &t.words.clone() {
             let mut value = self.eval(t, plan.outs[&n]);
             if Self::is_f32(t, n) {
-                let exact_nan = self.o.exact_nan;
-                let b = &mut self.b;
+                let exact_nan = self.code.region.options().exact_nan;
+                let b = &mut self.code.b;
                 value = Scalars { b, exact_nan }.as_float(Float::F32, value);
             }
             news.push((var, value));
@@ -373,7 +376,7 @@ impl Emitter<'_> {
             condition => unreachable!("bug: {condition:?} of a lane-serial loop"),
         };
         for (var, value) in news {
-            self.b.def_var(var, value);
+            self.code.b.def_var(var, value);
         }
         back
     }
