@@ -8,13 +8,15 @@ use std::mem::offset_of;
 use crate::abi::Context;
 use crate::analysis::liveness::{self, Live, Lives};
 use crate::analysis::schedule::{self, Schedule, Segment};
-use crate::analysis::uniformity::{self, Affine, Table};
+use crate::analysis::uniformity;
 use crate::ir::{Block, Func, Slot, Val, verify};
-use crate::maps::{HashMap, HashSet};
+use crate::maps::HashMap;
 use crate::options::{Forms, Options};
-use crate::passes::{self, Analysed, sink};
+use crate::passes::{self, Analysed};
 use crate::vir::{self, Builder, Memory, StackSlot, Value, Variable, types};
+use block_facts::BlockFacts;
 use code::{Code, frame_offset, home_offset, offset32};
+use prefetch::Prefetches;
 use region::Region;
 
 mod access;
@@ -91,9 +93,8 @@ pub fn emit(
     let (live_in, live) = (&lives.start, &lives.end);
     let tables = options.has(Forms::OFFSET_TABLES);
     let facts = uniformity::analyse(f, options.start, tables, options.has_parallel());
-    let facts_of_region = (live_in.as_slice(), facts.row());
     let b = Builder::new(func, ssa);
-    let mut e = Emitter::new(f, *options, base, facts_of_region, b);
+    let mut e = Emitter::new(f, *options, base, (live_in, &facts), b);
     e.notes = profile::Notes::wanted(options);
     e.prologue(live_in);
     let mut loops = e.interchange(live_in, &facts);
@@ -102,17 +103,11 @@ pub fn emit(
         .flat_map(|form| form.blocks().iter().copied());
     let mut regions = e.plan_parallel(lives, &facts, taken);
     e.find_predecessors();
-    let prefetches = prefetch::suits(f, options);
-    e.has_prefetches = prefetches;
-    if prefetches {
-        e.find_last_stores(&facts);
-    }
     for (i, block) in f.blocks.iter().enumerate() {
-        e.prefetches = prefetches && !sink::goes_round_at_once(f, i);
-        e.learn(i, block, &facts);
-        let plan = schedule::plan(block, &live[i], &e.leaves, options.host);
+        e.facts.learn(&e.code.region, i, block, &facts);
+        let plan = schedule::plan(block, &live[i], e.facts.all_leaves(), options.host);
         e.current = i;
-        e.begin_share(i);
+        e.prefetches.begin_block(f, i);
         e.block(i, block, &plan, &live[i]);
         if let Some(form) = loops.remove(&i) {
             e.profile_interchanged(&form);
@@ -189,17 +184,6 @@ struct Emitter<'f> {
     /// See [`Emitted::writes_from`].
     writes_from: u32,
     notes: Option<profile::Notes>,
-    // The block being emitted.
-    /// The memory nodes of the current block with affine addresses.
-    affine: HashMap<Val, Affine>,
-    /// The leaves of the addresses in `affine` and `tables`.
-    leaves: schedule::Leaves,
-    /// Memory nodes whose addresses are a uniform base plus an offset table.
-    tables: HashMap<Val, Table>,
-    /// Scratch accesses whose offset is the same in all active lanes, but is not a wave value.
-    level: HashSet<Val>,
-    /// Affine values, for compares.
-    lines: HashMap<Val, Affine>,
     /// The block of the general loop, for each loop header that also has an interchanged or
     /// lane-serial form.
     heads: HashMap<usize, vir::Block>,
@@ -207,24 +191,13 @@ struct Emitter<'f> {
     inside: BTreeSet<(usize, usize)>,
     /// The block that is being emitted.
     current: usize,
+    facts: BlockFacts,
+    prefetches: Prefetches,
     scalars: HashMap<Val, Value>,
     bits: HashMap<Val, Value>,
-    /// Runtime checks of the values in address expressions.
-    steps: HashMap<Val, uniformity::Step>,
-    /// Conditions for widened values to be affine; `None` where the condition cannot be checked
-    /// here.
-    guards: HashMap<Val, Option<uniformity::Guard>>,
     singles: affine::Singles,
     /// Loads that are fused into the current segment loop.
     fusion: fuse::Fusion,
-    /// The region has prefetches.
-    has_prefetches: bool,
-    /// The block being emitted has prefetches.
-    prefetches: bool,
-    /// Number of `WaveState::last` entries in use.
-    expected: usize,
-    /// Prefetches that are not emitted yet.
-    deferred: prefetch::Deferred,
 }
 
 /// Maximum number of results of a call.
@@ -235,7 +208,7 @@ impl<'f> Emitter<'f> {
         f: &'f Func,
         o: Options,
         base: u64,
-        (live_in, row): (&'f [Live], usize),
+        (live_in, facts): (&'f [Live], &uniformity::Facts),
         mut b: Builder<'f>,
     ) -> Emitter<'f> {
         let arg_slot = b.func.stack_slot(8 * 2 * crate::ir::Args::MAX as u32);
@@ -243,7 +216,8 @@ impl<'f> Emitter<'f> {
         let entry = b.create_block();
         let ctx = b.append_block_param(entry, types::I64);
         b.switch_to_block(entry);
-        let region = Region::new(f, o, base, live_in, row, (&mut b, ctx));
+        let region = Region::new(f, o, base, live_in, facts.row(), (&mut b, ctx));
+        let prefetches = Prefetches::new(&region, facts);
         let blocks = f.blocks.iter().map(|_| b.create_block()).collect();
         let exit = b.create_block();
         b.append_block_param(exit, types::I64);
@@ -273,24 +247,15 @@ impl<'f> Emitter<'f> {
             args_there: None,
             writes_from: 256,
             notes: None,
-            affine: HashMap::default(),
-            leaves: HashMap::default(),
-            tables: HashMap::default(),
-            level: HashSet::default(),
-            lines: HashMap::default(),
             heads: HashMap::default(),
             inside: BTreeSet::new(),
             current: 0,
+            facts: BlockFacts::default(),
+            prefetches,
             scalars: HashMap::default(),
             bits: HashMap::default(),
-            steps: HashMap::default(),
-            guards: HashMap::default(),
             singles: affine::Singles::default(),
             fusion: fuse::Fusion::default(),
-            has_prefetches: false,
-            prefetches: false,
-            expected: 0,
-            deferred: prefetch::Deferred::default(),
         }
     }
 
@@ -314,7 +279,7 @@ impl<'f> Emitter<'f> {
         for (gap, calls) in plan.gaps.iter().enumerate() {
             let calls = &calls[made..];
             let segment = plan.segments.get(gap);
-            let fused = segment.map_or(0, |_| self.fusable(block, calls));
+            let fused = segment.map_or(0, |_| self.facts.fusable(&self.code.region, block, calls));
             let (calls, loads) = calls.split_at(calls.len() - fused);
             self.calls(block, plan, gap, calls);
             let Some(segment) = segment else { continue };
@@ -352,7 +317,7 @@ impl<'f> Emitter<'f> {
     /// segment with the stores.
     fn calls(&mut self, block: &Block, plan: &Schedule, gap: usize, mut calls: &[Val]) {
         while let Some(&call) = calls.first() {
-            let loads = self.fusable_from(block, calls);
+            let loads = self.facts.fusable_from(&self.code.region, block, calls);
             let (first, rest) = calls.split_at(loads);
             let stores = match loads {
                 0 => 0,

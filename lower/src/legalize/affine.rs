@@ -222,7 +222,7 @@ impl Emitter<'_> {
         let access = load_or_store(node.op);
         let (load, space, data, site) = access.expect("bug: no load and no store");
         // Values that both paths use are computed before they branch.
-        for leaf in self.leaves.get(&v).cloned().unwrap_or_default() {
+        for leaf in self.facts.leaves(v) {
             if block.nodes[leaf.index()].ty.vary == Vary::Wave {
                 self.scalar(block, plan, leaf);
             }
@@ -288,7 +288,8 @@ impl Emitter<'_> {
                     let mut runs = self.code.checked(&runs, affine, kind, exec, slow);
                     if space != Space::Lds {
                         let starts: Vec<Value> = runs.iter().map(|run| run.start).collect();
-                        self.expect_contiguous(&starts, affine);
+                        self.prefetches
+                            .expect_contiguous(&mut self.code, &starts, affine);
                     }
                     runs.iter_mut()
                         .for_each(|run| run.full_apart = before.is_some());

@@ -261,7 +261,7 @@ impl Emitter<'_> {
             (true, false) => (node.args[1], node.args[0], false),
             _ => return None,
         };
-        let affine = *self.lines.get(&line)?;
+        let affine = self.facts.value(line)?;
         let steps = affine.stride == 0
             || (1..=MAX_STRIDE).contains(&affine.stride) && affine.stride.count_ones() == 1;
         let by_rows = self.code.region.row() >= MIN_ROW

@@ -57,25 +57,6 @@ impl Emitter<'_> {
         Some(self.code.load_pair(low))
     }
 
-    /// Finds the accesses of a block that pass two registers and a constant offset to the runtime.
-    pub(super) fn find_moved(&mut self, block: &Block) {
-        for &v in &block.effects {
-            if self.affine.contains_key(&v) {
-                continue;
-            }
-            if let Some((base, _)) = moved(block, v) {
-                let words = block.nodes[base.index()].args.iter();
-                self.leaves.insert(v, words.copied().collect());
-            }
-        }
-    }
-
-    /// The address that an access passes to the runtime, and its constant offset.
-    pub(super) fn address_and_more(&self, block: &Block, v: Val) -> (Val, u32) {
-        let moved = self.leaves.get(&v).and_then(|_| moved(block, v));
-        moved.unwrap_or((block.nodes[v.index()].args[0], 0))
-    }
-
     /// Writes the scalar slots of a block to the wave in the baseline tier, both halves of a value
     /// at once.
     pub(super) fn write_resident(
@@ -229,7 +210,7 @@ impl Emitter<'_> {
 
 /// The address of an access to global memory without its constant offset, if there is one and the
 /// rest are two registers.
-fn moved(block: &Block, v: Val) -> Option<(Val, u32)> {
+pub(super) fn moved(block: &Block, v: Val) -> Option<(Val, u32)> {
     let node = &block.nodes[v.index()];
     let (Op::Load(Space::Global, ..) | Op::Store(Space::Global, ..)) = node.op else {
         return None;

@@ -7,7 +7,7 @@ use std::mem::offset_of;
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
-use super::{Code, Emitter, offset32, wave_switch};
+use super::{Code, Emitter, Region, offset32, wave_switch};
 use crate::abi::{Context, ExitCode};
 use crate::analysis::liveness::Live;
 use crate::ir::{Func, Op, Slot, Target, Term};
@@ -71,6 +71,26 @@ impl Code<'_> {
     }
 }
 
+impl Region<'_> {
+    /// The slots that stay in the wave while a region with wave switches runs, and are read and
+    /// written there: those that are live behind an entry and written in no loop. Variables for
+    /// them would be loaded at each entry, spilled, and stored to the wave at each barrier.
+    fn residents(&self, entries: &[usize], live_in: &[Live]) -> BTreeSet<Slot> {
+        let mut moving = BTreeSet::new();
+        for (i, block) in self.func().blocks.iter().enumerate() {
+            if sink::is_in_loop(self.func(), i) {
+                moving.extend(block.written_slots());
+            }
+        }
+        let vcc = self.is_straight().then_some(Slot::Vcc);
+        let slots = (0..=127).map(Slot::Sgpr).chain(vcc);
+        slots
+            .filter(|&slot| entries.iter().any(|&entry| live_in[entry].has_slot(slot)))
+            .filter(|slot| !moving.contains(slot))
+            .collect()
+    }
+}
+
 impl Emitter<'_> {
     /// Loads the scalar slots that are live at the targets; `live_in` are those live at the start
     /// of each block.
@@ -89,7 +109,7 @@ impl Emitter<'_> {
             !self.code.region.options().baseline && wave_switch::suits(self.code.region.func());
         self.separate_exits = relays && self.code.region.is_straight();
         if relays {
-            let resident = self.residents(&entries, live_in);
+            let resident = self.code.region.residents(&entries, live_in);
             touched.retain(|slot| !resident.contains(slot));
         }
         if self.code.region.options().baseline {
@@ -253,24 +273,6 @@ impl Emitter<'_> {
                 None => self.write_slot(slot, v),
             }
         }
-    }
-
-    /// The slots that stay in the wave while a region with wave switches runs, and are read and
-    /// written there: those that are live behind an entry and written in no loop. Variables for
-    /// them would be loaded at each entry, spilled, and stored to the wave at each barrier.
-    fn residents(&self, entries: &[usize], live_in: &[Live]) -> BTreeSet<Slot> {
-        let mut moving = BTreeSet::new();
-        for (i, block) in self.code.region.func().blocks.iter().enumerate() {
-            if sink::is_in_loop(self.code.region.func(), i) {
-                moving.extend(block.written_slots());
-            }
-        }
-        let vcc = self.code.region.is_straight().then_some(Slot::Vcc);
-        let slots = (0..=127).map(Slot::Sgpr).chain(vcc);
-        slots
-            .filter(|&slot| entries.iter().any(|&entry| live_in[entry].has_slot(slot)))
-            .filter(|slot| !moving.contains(slot))
-            .collect()
     }
 
     /// Declares to the builder that the slots still have these values.

@@ -13,7 +13,7 @@ use frontend::op::{Data, Space};
 
 use super::lanes::dwords_type;
 use super::scalar::joined;
-use super::{Code, Emitter, access};
+use super::{Code, Emitter, Region, access};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::analysis::schedule::is_computed;
@@ -210,7 +210,7 @@ impl Code<'_> {
     }
 }
 
-impl Emitter<'_> {
+impl Region<'_> {
     /// Is a node an access whose contiguous groups are inline?
     pub(super) fn is_contiguous_form(&self, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
@@ -223,10 +223,12 @@ impl Emitter<'_> {
         let dwords = matches!(data, Data::Dwords(1..=4));
         reachable
             && dwords
-            && self.code.region.options().has(Forms::GATHERS)
+            && self.options().has(Forms::GATHERS)
             && is_computed(block, node.args[0])
     }
+}
 
+impl Emitter<'_> {
     /// Emits an access for which `is_contiguous_form` holds.
     pub(super) fn contiguous_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];

@@ -15,7 +15,7 @@ use super::affine::Spot;
 use super::body::Body;
 use super::lanes::dwords_type;
 use super::prefetch::Prefetch;
-use super::{Code, Emitter};
+use super::{BlockFacts, Code, Emitter, Region};
 use crate::analysis::schedule::{self, Place, Schedule, Segment};
 use crate::analysis::uniformity::Affine;
 use crate::ir::memory::{bounds, load_or_store};
@@ -154,95 +154,34 @@ impl Code<'_> {
     }
 }
 
-impl Emitter<'_> {
+impl BlockFacts {
     /// The number of calls at the end of a gap that the following segment may fuse.
-    pub(super) fn fusable(&self, block: &Block, calls: &[Val]) -> usize {
-        if !self
-            .code
-            .region
-            .options()
-            .has(Forms::FUSED_LOADS | Forms::UNMASKED)
-        {
+    pub(super) fn fusable(&self, region: &Region<'_>, block: &Block, calls: &[Val]) -> usize {
+        if !region.options().has(Forms::FUSED_LOADS | Forms::UNMASKED) {
             return 0;
         }
-        let suits = |&&v: &&Val| self.load_suits(block, v);
+        let suits = |&&v: &&Val| self.load_suits(region, block, v);
         calls.iter().rev().take_while(suits).count()
     }
 
     /// The number of calls at the beginning that a segment may fuse.
-    pub(super) fn fusable_from(&self, block: &Block, calls: &[Val]) -> usize {
-        if !self
-            .code
-            .region
+    pub(super) fn fusable_from(&self, region: &Region<'_>, block: &Block, calls: &[Val]) -> usize {
+        if !region
             .options()
             .has(Forms::FUSED_LOADS | Forms::FUSED_STORES | Forms::UNMASKED)
         {
             return 0;
         }
-        let suits = |&&v: &&Val| self.load_suits(block, v);
+        let suits = |&&v: &&Val| self.load_suits(region, block, v);
         calls.iter().take_while(suits).count()
     }
 
-    fn load_suits(&self, block: &Block, v: Val) -> bool {
+    fn load_suits(&self, region: &Region<'_>, block: &Block, v: Val) -> bool {
         match block.nodes[v.index()].op {
             Op::Load(_, _, site) => {
-                self.affine.contains_key(&v)
-                    && !self.code.region.func().sites[site.0 as usize].inst.mem.glc
+                self.affine(v).is_some() && !region.func().sites[site.0 as usize].inst.mem.glc
             }
             _ => false,
-        }
-    }
-
-    /// Prepares the fused loads and stores: everything that the segment's loop needs, and the
-    /// conditions (I8) for it. All scalars that either path needs are available afterwards.
-    pub(super) fn fuse(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        segment: &Segment,
-        (loads, stores): (&[Val], &[Val]),
-        execs: &mut Vec<Value>,
-    ) -> (Fusion, Vec<Value>) {
-        let mut fusion = Fusion::default();
-        for &v in loads.iter().chain(stores) {
-            self.prepare_access(block, plan, v, execs);
-            let fused = self.access_of(block, v);
-            if !fused.store {
-                fusion.of.insert(v, fusion.accesses.len());
-            }
-            fusion.accesses.push(fused);
-        }
-        for (i, node) in block.nodes.iter().enumerate() {
-            if let Op::Result(n) = node.op
-                && let Some(&load) = fusion.of.get(&node.args[0])
-                && let Some(word) = fusion.accesses[load].words.get_mut(usize::from(n))
-            {
-                *word = Some(Val(i as u32));
-                fusion.of.insert(Val(i as u32), load);
-            }
-        }
-        self.find_kept(block, plan, segment, stores, &mut fusion);
-        let conditions = self.check_ranges(block, plan, &mut fusion);
-        (fusion, conditions)
-    }
-
-    /// Computes the wave values that an access needs on either path, and collects its EXEC.
-    fn prepare_access(&mut self, block: &Block, plan: &Schedule, v: Val, execs: &mut Vec<Value>) {
-        let node = &block.nodes[v.index()];
-        let mut wave = self.leaves.get(&v).cloned().unwrap_or_default();
-        wave.extend(&node.args[2..]);
-        for value in wave {
-            if block.nodes[value.index()].ty.vary == Vary::Wave {
-                self.scalar(block, plan, value);
-            }
-        }
-        self.new_exec(block, plan, v);
-        for &bound in bounds(node) {
-            self.wave_word(block, plan, bound);
-        }
-        let exec = self.mask_bits(block, plan, node.args[1]);
-        if !execs.contains(&exec) {
-            execs.push(exec);
         }
     }
 
@@ -257,7 +196,7 @@ impl Emitter<'_> {
         Fused {
             v,
             data,
-            affine: self.affine[&v],
+            affine: self.affine(v).expect("bug: an address that is not affine"),
             lds: space == Space::Lds,
             base,
             offset,
@@ -287,7 +226,7 @@ impl Emitter<'_> {
             let v = Val(i as u32);
             let fused_word = word(v) && fusion.of.contains_key(&v);
             if plan.needed[i] && !inner.contains(&v) && !fused_word {
-                schedule::each_operand(block, &plan.class, &self.leaves, i, |a| {
+                schedule::each_operand(block, &plan.class, self.all_leaves(), i, |a| {
                     outside.insert(a);
                 });
             }
@@ -309,6 +248,62 @@ impl Emitter<'_> {
         fusion.keep = keep;
         let spilled = segment.spills.iter().map(|&(v, _)| v);
         fusion.private = spilled.filter(|v| !outside.contains(v)).collect();
+    }
+}
+
+impl Emitter<'_> {
+    /// Prepares the fused loads and stores: everything that the segment's loop needs, and the
+    /// conditions (I8) for it. All scalars that either path needs are available afterwards.
+    pub(super) fn fuse(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        (loads, stores): (&[Val], &[Val]),
+        execs: &mut Vec<Value>,
+    ) -> (Fusion, Vec<Value>) {
+        let mut fusion = Fusion::default();
+        for &v in loads.iter().chain(stores) {
+            self.prepare_access(block, plan, v, execs);
+            let fused = self.facts.access_of(block, v);
+            if !fused.store {
+                fusion.of.insert(v, fusion.accesses.len());
+            }
+            fusion.accesses.push(fused);
+        }
+        for (i, node) in block.nodes.iter().enumerate() {
+            if let Op::Result(n) = node.op
+                && let Some(&load) = fusion.of.get(&node.args[0])
+                && let Some(word) = fusion.accesses[load].words.get_mut(usize::from(n))
+            {
+                *word = Some(Val(i as u32));
+                fusion.of.insert(Val(i as u32), load);
+            }
+        }
+        self.facts
+            .find_kept(block, plan, segment, stores, &mut fusion);
+        let conditions = self.check_ranges(block, plan, &mut fusion);
+        (fusion, conditions)
+    }
+
+    /// Computes the wave values that an access needs on either path, and collects its EXEC.
+    fn prepare_access(&mut self, block: &Block, plan: &Schedule, v: Val, execs: &mut Vec<Value>) {
+        let node = &block.nodes[v.index()];
+        let mut wave = self.facts.leaves(v);
+        wave.extend(&node.args[2..]);
+        for value in wave {
+            if block.nodes[value.index()].ty.vary == Vary::Wave {
+                self.scalar(block, plan, value);
+            }
+        }
+        self.new_exec(block, plan, v);
+        for &bound in bounds(node) {
+            self.wave_word(block, plan, bound);
+        }
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        if !execs.contains(&exec) {
+            execs.push(exec);
+        }
     }
 
     /// Loads the group's lanes of the load that gives `v`, if one does, as values of the group.
@@ -373,7 +368,8 @@ impl Emitter<'_> {
             };
             if let Some(prefetch_at) = prefetch_at {
                 let there = self.code.b.iadd(prefetch_at.start, bytes);
-                self.prefetch(prefetch_at.into, there, (offset, stride, lanes));
+                self.code
+                    .prefetch(prefetch_at.into, there, (offset, stride, lanes));
             }
             return vec![self.code.b.iadd(start, bytes)];
         }
@@ -397,7 +393,8 @@ impl Emitter<'_> {
         if let Some(prefetch_at) = prefetch_at {
             for &start in &starts {
                 let there = self.code.b.iadd(start, prefetch_at.delta);
-                self.prefetch(prefetch_at.into, there, (offset, stride, lanes / rows));
+                self.code
+                    .prefetch(prefetch_at.into, there, (offset, stride, lanes / rows));
             }
         }
         starts.resize(rows, starts[0]);

@@ -15,7 +15,7 @@ use frontend::state::LANES;
 use super::contiguous::Contiguous;
 use super::lanes::dwords_type;
 use super::prefetch::Indirect;
-use super::{Code, Emitter, access, frame_offset};
+use super::{Code, Emitter, Region, access, frame_offset};
 use crate::analysis::schedule::Schedule;
 use crate::analysis::schedule::is_computed;
 use crate::host;
@@ -269,6 +269,36 @@ impl Code<'_> {
     }
 }
 
+impl Region<'_> {
+    /// Is a node an access that is inline for arbitrary addresses?
+    pub(super) fn can_gather(&self, block: &Block, v: Val) -> bool {
+        let node = &block.nodes[v.index()];
+        let Some((load, space, data, _)) = load_or_store(node.op) else {
+            return false;
+        };
+        // The low 4 GiB have no memory, so a zero-extended address is never in bounds. A uniform
+        // address is a single access.
+        let address = &block.nodes[node.args[0].index()];
+        let reachable = match space {
+            Space::Lds => true,
+            Space::Global | Space::Flat => address.op != Op::Zext,
+            _ => false,
+        };
+        let lanes = address.ty.vary != Vary::Wave;
+        let suits = match data {
+            Data::Dwords(1) => self.options().host.has_masks(),
+            Data::Dwords(4) => load,
+            Data::Dwords(_) => false,
+            _ => load && access::is_known(data) && is_computed(block, node.args[0]),
+        };
+        reachable
+            && lanes
+            && suits
+            && self.options().host.is_wide()
+            && self.options().has(Forms::GATHERS)
+    }
+}
+
 impl Emitter<'_> {
     /// Gathers dwords from memory to their slot, or scatters them from it; after each group, calls
     /// `then` with its first lane and its number of lanes.
@@ -308,34 +338,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// Is a node an access that is inline for arbitrary addresses?
-    pub(super) fn can_gather(&self, block: &Block, v: Val) -> bool {
-        let node = &block.nodes[v.index()];
-        let Some((load, space, data, _)) = load_or_store(node.op) else {
-            return false;
-        };
-        // The low 4 GiB have no memory, so a zero-extended address is never in bounds. A uniform
-        // address is a single access.
-        let address = &block.nodes[node.args[0].index()];
-        let reachable = match space {
-            Space::Lds => true,
-            Space::Global | Space::Flat => address.op != Op::Zext,
-            _ => false,
-        };
-        let lanes = address.ty.vary != Vary::Wave;
-        let suits = match data {
-            Data::Dwords(1) => self.code.region.options().host.has_masks(),
-            Data::Dwords(4) => load,
-            Data::Dwords(_) => false,
-            _ => load && access::is_known(data) && is_computed(block, node.args[0]),
-        };
-        reachable
-            && lanes
-            && suits
-            && self.code.region.options().host.is_wide()
-            && self.code.region.options().has(Forms::GATHERS)
-    }
-
     /// Emits an access for which `can_gather` holds.
     pub(super) fn gather_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
@@ -369,7 +371,7 @@ impl Emitter<'_> {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
         let (load, space, data, site) = access.expect("bug: no load and no store");
-        if !self.can_gather(block, v) {
+        if !self.code.region.can_gather(block, v) {
             self.memory_call(block, plan, v, (space, data, site), lists);
             return;
         }

@@ -10,7 +10,7 @@ use std::mem::offset_of;
 
 use super::body::Body;
 use super::boundary::slot_type;
-use super::{Code, Emitter};
+use super::{Code, Emitter, Region};
 use crate::abi::{Context, ExitCode};
 use crate::analysis::interchange::lane_serial::LaneSerial;
 use crate::analysis::interchange::{Form, LoopCondition, MaskPlace, Plan};
@@ -141,6 +141,26 @@ impl Code<'_> {
     }
 }
 
+impl Region<'_> {
+    /// Can a profile count the executions and active lanes of this form's blocks? Not those of a
+    /// nest's inner blocks, nor an EXEC that an iteration computes.
+    fn can_be_counted(&self, head: usize, plan: &Inner) -> bool {
+        let Inner::Groups(plan) = plan else {
+            return false;
+        };
+        let block = &self.func().blocks[head];
+        let at_entry =
+            |&(exec, _): &(Val, u32)| block.nodes[exec.index()].op == Op::ReadS(Slot::Exec);
+        plan.peel.is_none()
+            && plan.blocks.len() == 1
+            && !matches!(
+                plan.form.condition,
+                LoopCondition::Exec(_) | LoopCondition::Unmasked
+            )
+            && block.counts.iter().all(at_entry)
+    }
+}
+
 impl Emitter<'_> {
     /// Begins the other form of the loop at block `index`, where control enters that. Gives the block of the general
     /// form, EXEC, and a block to leave for where things are not as planned; nothing where the region has nothing to
@@ -260,7 +280,7 @@ impl Emitter<'_> {
                 continue;
             };
             if (self.code.region.options().count || self.code.region.options().profile)
-                && !self.can_be_counted(head, &plan)
+                && !self.code.region.can_be_counted(head, &plan)
             {
                 left_out += 1;
                 continue;
@@ -294,24 +314,6 @@ impl Emitter<'_> {
             let plan = self.plan_lane_serial(head, live, facts)?;
             Some(Inner::LaneSerial(Box::new(plan)))
         })
-    }
-
-    /// Can a profile count the executions and active lanes of this form's blocks? Not those of a
-    /// nest's inner blocks, nor an EXEC that an iteration computes.
-    fn can_be_counted(&self, head: usize, plan: &Inner) -> bool {
-        let Inner::Groups(plan) = plan else {
-            return false;
-        };
-        let block = &self.code.region.func().blocks[head];
-        let at_entry =
-            |&(exec, _): &(Val, u32)| block.nodes[exec.index()].op == Op::ReadS(Slot::Exec);
-        plan.peel.is_none()
-            && plan.blocks.len() == 1
-            && !matches!(
-                plan.form.condition,
-                LoopCondition::Exec(_) | LoopCondition::Unmasked
-            )
-            && block.counts.iter().all(at_entry)
     }
 
     /// Gives the general loop that begins at `head` a block of its own.

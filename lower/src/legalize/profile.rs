@@ -130,14 +130,16 @@ impl Emitter<'_> {
             else {
                 return None;
             };
-            let how = match self.affine.get(v) {
+            let how = match self.facts.affine(*v) {
                 Some(affine) => Access::Affine {
                     stride: affine.stride,
                     guarded: affine.guarded,
                 },
-                None if self.tables.contains_key(v) => Access::Table,
-                None if self.is_inline_scratch(block, *v) => Access::Scratch,
-                None if self.is_contiguous_form(block, *v) => Access::Runs,
+                None if self.facts.table(*v).is_some() => Access::Table,
+                None if self.facts.is_inline_scratch(&self.code.region, block, *v) => {
+                    Access::Scratch
+                }
+                None if self.code.region.is_contiguous_form(block, *v) => Access::Runs,
                 None => Access::Call,
             };
             let pc = self.code.region.pc_of(site);

@@ -13,7 +13,7 @@ use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::lanes::dwords_type;
-use super::{Code, Emitter, access};
+use super::{BlockFacts, Code, Emitter, Region, access};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::ir::functions::{EffectFn, mem_code};
@@ -418,20 +418,22 @@ impl Code<'_> {
     }
 }
 
-impl Emitter<'_> {
+impl BlockFacts {
     /// Is a node an access with an inline form? That form is executed if the access lies in the wave's own scratch.
-    pub(super) fn is_inline_scratch(&self, block: &Block, v: Val) -> bool {
+    pub(super) fn is_inline_scratch(&self, region: &Region<'_>, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
         let Some((_, Space::Scratch | Space::Buffer, data, _)) = load_or_store(node.op) else {
             return false;
         };
         let wave = block.nodes[node.args[0].index()].ty.vary == Vary::Wave;
-        let one = wave || self.level.contains(&v);
-        !self.code.region.options().baseline
-            && (one || self.code.region.options().host.is_wide())
+        let one = wave || self.has_uniform_offset(v);
+        !region.options().baseline
+            && (one || region.options().host.is_wide())
             && access::is_known(data)
     }
+}
 
+impl Emitter<'_> {
     /// Emits an access of scratch.
     pub(super) fn scratch_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
@@ -473,9 +475,9 @@ impl Emitter<'_> {
             args.extend(&bounding);
             e.effect_to(block, plan, v, (f, site), &args, out);
         };
-        let (gathers, level) = (self.code.has_masks(), self.level.contains(&v));
+        let (gathers, level) = (self.code.has_masks(), self.facts.has_uniform_offset(v));
         let one = wave || level;
-        if !self.is_inline_scratch(block, v) {
+        if !self.facts.is_inline_scratch(&self.code.region, block, v) {
             call(self);
             return;
         }

@@ -179,7 +179,9 @@ impl<'f> Emitter<'f> {
             })
             .collect();
         let after = self.code.b.create_block();
-        let group = self.group_of(block, segment, loads);
+        let group = self
+            .facts
+            .group_of(&self.code.region, block, segment, loads);
         self.profile_segment(block, plan, segment, group);
         let work = Work {
             block,
@@ -228,10 +230,10 @@ impl<'f> Emitter<'f> {
             self.code.enter(other);
             self.profile_after();
             self.code.set_out_of_line(true);
-            let prefetches = std::mem::replace(&mut self.prefetches, false);
+            let prefetches = self.prefetches.suspend();
             self.one_by_one(work, (loads, stores), after);
             self.code.set_out_of_line(false);
-            self.prefetches = prefetches;
+            self.prefetches.resume(prefetches);
             (self.scalars, self.singles) = (scalars, singles);
         }
         self.code.enter(after);
@@ -355,7 +357,7 @@ impl<'f> Emitter<'f> {
             ..
         } = w;
         let asked = match full && !self.code.is_out_of_line() {
-            true => self.share(group),
+            true => self.prefetches.share(&mut self.code, group),
             false => Vec::new(),
         };
         let (header, offset) = self.code.begin_offsets();

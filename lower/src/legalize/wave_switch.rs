@@ -6,7 +6,7 @@
 
 use std::mem::offset_of;
 
-use super::{Emitter, offset32};
+use super::{Code, Emitter, offset32};
 use crate::abi::{Context, ExitCode};
 use crate::ir::functions::EffectFn;
 use crate::ir::{Block, Func, Node, Op, Target, Term};
@@ -87,6 +87,20 @@ pub(super) fn is_straight(f: &Func) -> bool {
     })
 }
 
+impl Code<'_> {
+    fn entry_number(&mut self, entry: u32) -> Value {
+        self.b.iconst(types::I32, i64::from(entry))
+    }
+
+    /// The number of the running wave, and whether there are others after it.
+    fn more_waves(&mut self) -> (Value, Value) {
+        let running = self.context(types::I32, offset_of!(Context, index));
+        let last = self.context(types::I32, offset_of!(Context, last));
+        let more = self.b.icmp(IntCC::UnsignedLessThan, running, last);
+        (running, more)
+    }
+}
+
 impl Emitter<'_> {
     /// Begins wave switches: `self.code.region.wave()` and the entry, which is passed and returned, become those
     /// of the running wave. `entries` are the blocks of entries from number 1 on.
@@ -147,7 +161,7 @@ impl Emitter<'_> {
     /// stored. The region has wave switches.
     pub(super) fn arrive_at_barrier(&mut self, entry: u32) {
         let wave_switch = self.wave_switch.take().expect("waves are handed over");
-        let here = self.entry_number(entry);
+        let here = self.code.entry_number(entry);
         match wave_switch.entries_of_blocks[self.current] {
             // The other waves that entered by this entry arrive at this barrier or end; a wave that
             // ends sets the rounds to 0.
@@ -175,10 +189,6 @@ impl Emitter<'_> {
         self.wave_switch = Some(wave_switch);
     }
 
-    fn entry_number(&mut self, entry: u32) -> Value {
-        self.code.b.iconst(types::I32, i64::from(entry))
-    }
-
     /// Emits the arrival at the barrier before an entry; leaves the code if the others of the round
     /// have arrived at another.
     fn arrive_checked(&mut self, wave_switch: &WaveSwitch, here: Value) {
@@ -201,7 +211,7 @@ impl Emitter<'_> {
     fn arrive_unchecked(&mut self, wave_switch: &WaveSwitch, here: Value, from: Option<u32>) {
         let [next, all, again] = [(); 3].map(|()| self.code.b.create_block());
         self.code.set_context(here, offset_of!(Context, arrived));
-        let (running, more) = self.more_waves();
+        let (running, more) = self.code.more_waves();
         self.code.b.brif(more, next, &[], all, &[]);
         self.code.b.switch_to_block(next);
         self.switch_to_next(wave_switch, running, from);
@@ -227,7 +237,7 @@ impl Emitter<'_> {
     /// if it is unique.
     fn end_by(&mut self, wave_switch: &WaveSwitch, from: Option<u32>) {
         let [next, out] = [(); 2].map(|()| self.code.b.create_block());
-        let (running, more) = self.more_waves();
+        let (running, more) = self.code.more_waves();
         let one = self.code.b.iconst(types::I32, 1);
         let bit = self.code.b.ishl(one, running);
         let before = self.code.context(types::I32, offset_of!(Context, ended));
@@ -243,14 +253,6 @@ impl Emitter<'_> {
         self.code.return_with(ExitCode::End);
     }
 
-    /// The number of the running wave, and whether there are others after it.
-    fn more_waves(&mut self) -> (Value, Value) {
-        let running = self.code.context(types::I32, offset_of!(Context, index));
-        let last = self.code.context(types::I32, offset_of!(Context, last));
-        let more = self.code.b.icmp(IntCC::UnsignedLessThan, running, last);
-        (running, more)
-    }
-
     /// Switches to the wave after the running one; waves enter by the entry `from`, if it is
     /// unique.
     fn switch_to_next(&mut self, wave_switch: &WaveSwitch, running: Value, from: Option<u32>) {
@@ -262,7 +264,7 @@ impl Emitter<'_> {
         let offset = self.code.b.ishl_imm(offset, 3);
         let place = self.code.b.iadd(waves, offset);
         let entry = match from {
-            Some(from) => self.entry_number(from),
+            Some(from) => self.code.entry_number(from),
             None => self.code.context(types::I32, offset_of!(Context, entry)),
         };
         self.switch_to(wave_switch, place, entry);

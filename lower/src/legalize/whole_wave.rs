@@ -28,15 +28,28 @@ impl Code<'_> {
     }
 }
 
+impl Code<'_> {
+    /// The same if the slot already contains the words `present`.
+    fn store_changed(&mut self, slot: StackSlot, words: &[Value], present: &[Value]) -> Value {
+        let at = self.b.stack_addr(slot);
+        for (i, &w) in words.iter().enumerate() {
+            if present.get(i) != Some(&w) {
+                self.b.store(Memory::Trusted, w, at, offset32(8 * i));
+            }
+        }
+        at
+    }
+}
+
 impl Emitter<'_> {
     /// Emits a whole-wave operation.
     pub(super) fn whole(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
-        if let Some(&affine) = self.affine.get(&v) {
+        if let Some(affine) = self.facts.affine(v) {
             self.known_access(block, plan, v, Known::Affine(affine));
             return;
         }
-        if let Some(table) = self.tables.get(&v).copied() {
+        if let Some(table) = self.facts.table(v) {
             self.known_access(block, plan, v, Known::Table(&table));
             return;
         }
@@ -44,11 +57,11 @@ impl Emitter<'_> {
             self.scratch_access(block, plan, v);
             return;
         }
-        if self.is_contiguous_form(block, v) {
+        if self.code.region.is_contiguous_form(block, v) {
             self.contiguous_access(block, plan, v);
             return;
         }
-        if self.can_gather(block, v) {
+        if self.code.region.can_gather(block, v) {
             self.gather_access(block, plan, v);
             return;
         }
@@ -108,7 +121,7 @@ impl Emitter<'_> {
         results: usize,
     ) {
         let node = &block.nodes[v.index()];
-        let (address, more) = self.address_and_more(block, v);
+        let (address, more) = self.facts.address_and_more(block, v);
         let mut args = self.addresses(block, plan, address);
         args.push(self.mask_bits(block, plan, node.args[1]));
         let code = code | mem_code_more(more);
@@ -262,18 +275,7 @@ impl Emitter<'_> {
     /// Stores words to a stack slot and returns its address.
     pub(super) fn store_words(&mut self, slot: StackSlot, words: &[Value]) -> Value {
         self.args_there = None;
-        self.store_changed(slot, words, &[])
-    }
-
-    /// The same if the slot already contains the words `present`.
-    fn store_changed(&mut self, slot: StackSlot, words: &[Value], present: &[Value]) -> Value {
-        let at = self.code.b.stack_addr(slot);
-        for (i, &w) in words.iter().enumerate() {
-            if present.get(i) != Some(&w) {
-                self.code.b.store(Memory::Trusted, w, at, offset32(8 * i));
-            }
-        }
-        at
+        self.code.store_changed(slot, words, &[])
     }
 
     /// Stores the arguments of a function with effects. The baseline tier omits those that the preceding call in the
@@ -284,7 +286,7 @@ impl Emitter<'_> {
         let present = present
             .filter(|&(block, _)| self.code.region.options().baseline && Some(block) == here);
         let present = present.map_or_else(Vec::new, |(_, words)| words);
-        self.store_changed(self.arg_slot, args, &present)
+        self.code.store_changed(self.arg_slot, args, &present)
     }
 
     /// Addresses for the lane results of a call: their storage, or a slot that is never read.

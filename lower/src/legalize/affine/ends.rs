@@ -368,7 +368,7 @@ impl Emitter<'_> {
             return ends;
         }
         for v in expression(block, address) {
-            let Some(&step) = self.steps.get(&v) else {
+            let Some(step) = self.facts.step(v) else {
                 continue;
             };
             let good = self.step_holds(block, plan, (v, step), (run, lanes));
@@ -437,10 +437,10 @@ impl Emitter<'_> {
             self.code.region.row()
         };
         let wider = expression(block, address);
-        let wider = wider.into_iter().filter(|v| self.guards.contains_key(v));
+        let wider = wider.into_iter().filter(|v| self.facts.guard(*v).is_some());
         let mut words = Vec::new();
         for v in wider {
-            let guard = self.guards[&v]?;
+            let guard = self.facts.guard(v).flatten()?;
             let reach = guard.stride.checked_abs()?.checked_mul(lanes - 1)?;
             if reach > i64::from(i32::MAX) {
                 return None;

@@ -72,7 +72,7 @@ impl Emitter<'_> {
     ) {
         let addresses = self.computed_addresses(block, plan, block.nodes[v.index()].args[0]);
         let lists = (addresses.as_slice(), exec, places);
-        match self.is_contiguous_form(block, v) {
+        match self.code.region.is_contiguous_form(block, v) {
             true => self.contiguous_or_other(block, plan, v, lists),
             false => self.inline_or_call(block, plan, v, lists, None),
         }
@@ -104,7 +104,7 @@ impl Emitter<'_> {
             spills: vec![(address, low)],
             ..Segment::default()
         };
-        let group = self.group_of(block, &segment, &[]);
+        let group = self.facts.group_of(&self.code.region, block, &segment, &[]);
         let work = Work {
             block,
             plan,

@@ -129,10 +129,13 @@ impl Emitter<'_> {
             if affine.stride == 0 {
                 continue;
             }
-            if self.predict_stores(first, access) {
+            if self
+                .prefetches
+                .predict_stores(&mut self.code, first, access)
+            {
                 continue;
             }
-            let Some(prefetch_at) = self.expect(first, affine) else {
+            let Some(prefetch_at) = self.prefetches.expect(&mut self.code, first, affine) else {
                 return;
             };
             members.sort_by_key(|&n| fusion.accesses[n].offset);
@@ -143,7 +146,14 @@ impl Emitter<'_> {
                     lines = Some(access.offset);
                     let (offset, affine) = (access.offset, access.affine);
                     let load = !access.store && affine.whole;
-                    if !(load && self.defer(prefetch_at, offset, affine.stride)) {
+                    if !(load
+                        && self.prefetches.defer(
+                            &mut self.code,
+                            prefetch_at,
+                            offset,
+                            affine.stride,
+                        ))
+                    {
                         fusion.accesses[n].prefetch_at = Some(prefetch_at);
                     }
                 }

@@ -36,8 +36,9 @@ impl Emitter<'_> {
             if !self.store_suits(block, plan, number as i32 - 1, loads, v) {
                 break;
             }
-            let fused = self.access_of(block, v);
-            let meets = |&other: &Val| alias::always_meet(&fused, &self.access_of(block, other));
+            let fused = self.facts.access_of(block, v);
+            let meets =
+                |&other: &Val| alias::always_meet(&fused, &self.facts.access_of(block, other));
             if all.iter().any(meets) {
                 break;
             }
@@ -59,7 +60,7 @@ impl Emitter<'_> {
         let Op::Store(_, _, site) = node.op else {
             return false;
         };
-        let Some(affine) = self.affine.get(&v) else {
+        let Some(affine) = self.facts.affine(v) else {
             return false;
         };
         // Of lanes at one address the highest wins: not fused.

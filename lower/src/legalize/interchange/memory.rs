@@ -137,7 +137,8 @@ impl Emitter<'_> {
             let slices = t.body.slices;
             if let Some(&delta) = t.prefetch_distance.get(&v) {
                 let there = self.code.b.iadd(start, delta);
-                self.prefetch(VirOp::Prefetch, there, (0, stride, LANES));
+                self.code
+                    .prefetch(VirOp::Prefetch, there, (0, stride, LANES));
             }
             let loaded = self.code.load_group(start, 0, stride, data, slices);
             loaded.into_iter().map(Loaded::Vectors).collect()

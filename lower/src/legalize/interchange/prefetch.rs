@@ -17,7 +17,8 @@ impl Emitter<'_> {
     /// Computes the distance to the next workgroup's addresses of a group's iterations, before the
     /// first iteration.
     pub(super) fn predict_iterations(&mut self, t: &mut Iteration<'_>) {
-        let over_grid = t.plan.peel.is_some() && t.plan.group == LANES && self.has_prefetches;
+        let over_grid =
+            t.plan.peel.is_some() && t.plan.group == LANES && self.prefetches.is_in_region();
         if !over_grid || !self.code.region.options().host.is_memory_far() {
             return;
         }
@@ -34,7 +35,7 @@ impl Emitter<'_> {
                 continue;
             }
             let start = self.load_start(t, load);
-            if let Some(delta) = self.moved_on(start) {
+            if let Some(delta) = self.prefetches.moved_on(&mut self.code, start) {
                 t.prefetch_distance.insert(load, delta);
             }
         }

@@ -8,7 +8,7 @@ use frontend::op::Space;
 use frontend::state::{LANES, LAST, WaveState};
 
 use super::super::fuse::Fused;
-use super::super::{Code, Emitter, offset32};
+use super::super::{BlockFacts, Code, Prefetches, Region, offset32};
 use super::{LINE, Prefetch, lines};
 use crate::analysis::uniformity::{Affine, Facts};
 use crate::ir::{Func, Op, Term, Val};
@@ -137,44 +137,51 @@ impl Code<'_> {
     }
 }
 
-impl Emitter<'_> {
+impl Code<'_> {
+    /// Records a predicted address.
+    fn keep_next(&mut self, ahead: Prefetch) {
+        let at = next_at(ahead.entry);
+        self.b
+            .store(Memory::Trusted, ahead.start, self.region.wave(), at);
+    }
+}
+
+impl Prefetches {
     /// Finds the stores behind the last of several barriers, so that earlier blocks can request
     /// their lines.
-    pub(in crate::legalize) fn find_last_stores(&mut self, facts: &Facts) {
+    pub(in crate::legalize) fn find_last_stores(&mut self, region: &Region<'_>, facts: &Facts) {
         let barrier = |&at: &usize| {
-            let barrier = matches!(
-                self.code.region.func().blocks[at].term,
-                Term::Barrier { .. }
-            );
-            barrier && !sink::is_in_loop(self.code.region.func(), at)
+            let barrier = matches!(region.func().blocks[at].term, Term::Barrier { .. });
+            barrier && !sink::is_in_loop(region.func(), at)
         };
-        let Some(first) = (0..self.code.region.func().blocks.len()).find(barrier) else {
+        let Some(first) = (0..region.func().blocks.len()).find(barrier) else {
             return;
         };
-        let blocks = behind(self.code.region.func(), first);
-        if !share_lines(self.code.region.func(), first, &blocks) {
+        let blocks = behind(region.func(), first);
+        if !share_lines(region.func(), first, &blocks) {
             return;
         }
         let last = blocks.iter().rev().find(|at| barrier(at));
-        for block in reached(self.code.region.func(), *last.unwrap_or(&first)) {
-            self.find_stores(block, facts);
+        for block in reached(region.func(), *last.unwrap_or(&first)) {
+            self.find_stores(region, block, facts);
         }
         self.deferred.blocks = blocks;
     }
 
     /// Finds the affine stores of a block.
-    fn find_stores(&mut self, number: usize, facts: &Facts) {
-        let block = &self.code.region.func().blocks[number];
-        self.learn(number, block, facts);
+    fn find_stores(&mut self, region: &Region<'_>, number: usize, facts: &Facts) {
+        let block = &region.func().blocks[number];
+        let mut block_facts = BlockFacts::default();
+        block_facts.learn(region, number, block, facts);
         let stores = block.effects.iter().filter(|&&v| {
             let store = matches!(
                 block.nodes[v.index()].op,
                 Op::Store(Space::Global | Space::Flat, ..)
             );
-            let affine = self.affine.get(&v);
+            let affine = block_facts.affine(v);
             store && affine.is_some_and(|a| a.whole && lines(a.stride, LANES).0 == LINE)
         });
-        let mut stores: Vec<Fused> = stores.map(|&v| self.access_of(block, v)).collect();
+        let mut stores: Vec<Fused> = stores.map(|&v| block_facts.access_of(block, v)).collect();
         stores.sort_by_key(|store| store.offset);
         let deferred = &mut self.deferred;
         for store in stores {
@@ -208,42 +215,37 @@ impl Emitter<'_> {
         }
     }
 
-    /// Predicts the accesses, the first lane of the first one at `first`, if earlier blocks request
-    /// their lines.
-    pub(in crate::legalize) fn predict_stores(&mut self, first: Value, access: &Fused) -> bool {
-        let key = (self.current, access.base, access.affine);
-        let mut stores = self.deferred.stores.iter();
-        let Some(stores) = stores.find(|s| (s.block, s.base, s.affine) == key) else {
-            return false;
-        };
-        let entry = stores.entry;
-        if self.prefetches {
-            let ahead = self.predict_in(entry, first, access.affine);
-            self.keep_next(ahead);
-        }
-        true
+    /// Begins a block, which requests its share.
+    pub(super) fn begin_share(&mut self, block: usize) {
+        let deferred = &mut self.deferred;
+        let at = deferred.blocks.iter().position(|&waits| waits == block);
+        deferred.share_size = at.map_or(0, |at| {
+            let lines: i64 = deferred.lines.iter().map(|lines| lines.count).sum();
+            let blocks = (deferred.blocks.len() - at) as i64;
+            (lines + blocks - 1) / blocks
+        });
     }
+}
 
-    /// Records a predicted address.
-    fn keep_next(&mut self, ahead: Prefetch) {
-        let at = next_at(ahead.entry);
-        self.code
-            .b
-            .store(Memory::Trusted, ahead.start, self.code.region.wave(), at);
-    }
-
+impl Prefetches {
     /// Defers the lines of a predicted access, at `offset` with lanes `stride` apart, to the
     /// following blocks, if any.
-    pub(in crate::legalize) fn defer(&mut self, ahead: Prefetch, offset: i32, stride: i64) -> bool {
-        if sink::is_in_loop(self.code.region.func(), self.current) {
+    pub(in crate::legalize) fn defer(
+        &mut self,
+        code: &mut Code<'_>,
+        ahead: Prefetch,
+        offset: i32,
+        stride: i64,
+    ) -> bool {
+        if sink::is_in_loop(code.region.func(), self.block) {
             return false;
         }
-        let blocks = behind(self.code.region.func(), self.current);
+        let blocks = behind(code.region.func(), self.block);
         let (step, count) = lines(stride, LANES);
-        if step != LINE || !share_lines(self.code.region.func(), self.current, &blocks) {
+        if step != LINE || !share_lines(code.region.func(), self.block, &blocks) {
             return false;
         }
-        self.keep_next(ahead);
+        code.keep_next(ahead);
         self.deferred.blocks = blocks;
         self.deferred.lines.push(Lines {
             entry: ahead.entry,
@@ -254,22 +256,15 @@ impl Emitter<'_> {
         true
     }
 
-    /// Begins a block, which requests its share.
-    pub(in crate::legalize) fn begin_share(&mut self, block: usize) {
-        let deferred = &mut self.deferred;
-        let at = deferred.blocks.iter().position(|&waits| waits == block);
-        deferred.share_size = at.map_or(0, |at| {
-            let lines: i64 = deferred.lines.iter().map(|lines| lines.count).sum();
-            let blocks = (deferred.blocks.len() - at) as i64;
-            (lines + blocks - 1) / blocks
-        });
-    }
-
     /// The requests of a loop's iterations over groups of this number of lanes.
-    pub(in crate::legalize) fn share(&mut self, group: usize) -> Vec<Requested> {
+    pub(in crate::legalize) fn share(
+        &mut self,
+        code: &mut Code<'_>,
+        group: usize,
+    ) -> Vec<Requested> {
         let iterations = (LANES / group) as i64;
         let mut requested = Vec::new();
-        while self.prefetches
+        while self.in_block
             && self.deferred.share_size > 0
             && let Some(lines) = self.deferred.lines.first_mut()
         {
@@ -281,14 +276,36 @@ impl Emitter<'_> {
             }
             self.deferred.share_size -= iterations;
             let at = next_at(entry);
-            let start = self
-                .code
+            let start = code
                 .b
-                .load(types::I64, Memory::Trusted, self.code.region.wave(), at);
-            let first = self.code.b.iadd_imm(start, away);
+                .load(types::I64, Memory::Trusted, code.region.wave(), at);
+            let first = code.b.iadd_imm(start, away);
             requested.push(Requested { first, into });
         }
         requested
+    }
+}
+
+impl Prefetches {
+    /// Predicts the accesses, the first lane of the first one at `first`, if earlier blocks request
+    /// their lines.
+    pub(in crate::legalize) fn predict_stores(
+        &mut self,
+        code: &mut Code<'_>,
+        first: Value,
+        access: &Fused,
+    ) -> bool {
+        let key = (self.block, access.base, access.affine);
+        let mut stores = self.deferred.stores.iter();
+        let Some(stores) = stores.find(|s| (s.block, s.base, s.affine) == key) else {
+            return false;
+        };
+        let entry = stores.entry;
+        if self.in_block {
+            let ahead = code.predict_in(entry, first, access.affine);
+            code.keep_next(ahead);
+        }
+        true
     }
 }
 

@@ -54,7 +54,7 @@ impl Emitter<'_> {
         (v, exec): (Val, Value),
         low: Value,
     ) -> Option<Indirect> {
-        if !self.prefetches {
+        if !self.prefetches.in_block {
             return None;
         }
         let address = block.nodes[v.index()].args[0];
@@ -69,7 +69,7 @@ impl Emitter<'_> {
         let room = self.code.b.iadd_imm(len, -4 * LANES as i64);
         let mut starts = Vec::new();
         for (leaf, start) in loads {
-            let delta = self.moved_on(start)?;
+            let delta = self.prefetches.moved_on(&mut self.code, start)?;
             let there = self.code.b.iadd(start, delta);
             let away = self.code.b.isub(there, base);
             let zero = self.code.b.iconst(types::I64, 0);
@@ -139,7 +139,7 @@ impl Emitter<'_> {
                 _ if node.ty.vary == Vary::Wave => {}
                 Op::ReadV(_) => {}
                 Op::Load(Space::Global | Space::Flat, Data::Dwords(1), _) => {
-                    let affine = self.affine.get(&leaf)?;
+                    let affine = self.facts.affine(leaf)?;
                     if !affine.whole || affine.stride != 4 {
                         return None;
                     }

@@ -6,7 +6,7 @@ use frontend::state::LANES;
 use crate::analysis::schedule::Segment;
 use crate::ir::memory::load_or_store;
 use crate::ir::{Block, LaneFn, Op, Val, Width};
-use crate::legalize::Emitter;
+use crate::legalize::{BlockFacts, Region};
 use crate::maps::HashMap;
 
 /// Has the segment no loop?
@@ -20,7 +20,7 @@ const MOST_LANES: usize = 32;
 /// Maximum number of values of a segment that is bound by memory.
 const FEW: usize = 32;
 
-impl Emitter<'_> {
+impl BlockFacts {
     /// Lanes in a group of the unmasked loops of a segment that fuses these loads. Where results
     /// have a long latency the group is larger than the registers hold: the pressure limit is
     /// `pressure` times their number. Loads that rows share are done once. Where memory is far, and
@@ -28,22 +28,22 @@ impl Emitter<'_> {
     /// takes 7.6 ms on a server, not 6.9.
     pub(in crate::legalize) fn group_of(
         &self,
+        region: &Region<'_>,
         block: &Block,
         segment: &Segment,
         loads: &[Val],
     ) -> usize {
         let shared = |load: &Val| {
-            let affine = self.affine.get(load);
+            let affine = self.affine(*load);
             affine.is_some_and(|affine| affine.alike && !affine.whole)
         };
-        let (pressure, most) =
-            match waits(block, segment) && self.code.region.options().host.is_wide() {
-                true if self.code.has_masks() => (4, LANES),
-                true => (2, MOST_LANES),
-                false if self.code.has_masks() && loads.iter().any(shared) => (1, LANES),
-                false => (1, MOST_LANES),
-            };
-        let pressure = if self.code.region.options().baseline {
+        let (pressure, most) = match waits(block, segment) && region.options().host.is_wide() {
+            true if region.has_masks() => (4, LANES),
+            true => (2, MOST_LANES),
+            false if region.has_masks() && loads.iter().any(shared) => (1, LANES),
+            false => (1, MOST_LANES),
+        };
+        let pressure = if region.options().baseline {
             1
         } else {
             pressure
@@ -51,19 +51,19 @@ impl Emitter<'_> {
         let line = |&load: &Val| {
             let access = load_or_store(block.nodes[load.index()].op);
             let memory = access.is_some_and(|(_, space, ..)| space != Space::Lds);
-            let affine = self.affine.get(&load);
+            let affine = self.affine(load);
             memory && affine.is_some_and(|affine| affine.whole && affine.stride != 0)
         };
-        let far = self.code.has_masks()
-            && !self.code.region.options().baseline
-            && self.code.region.options().host.is_memory_far();
+        let far = region.has_masks()
+            && !region.options().baseline
+            && region.options().host.is_memory_far();
         let streams = far && pressure == 1 && segment.nodes.len() <= FEW && loads.iter().any(line);
-        let group = match self.code.region.options().group {
+        let group = match region.options().group {
             Some(lanes) => usize::from(lanes),
-            None if self.code.region.options().is_narrow(segment) || streams => self.code.per(),
-            None => self.code.per() * slices(block, segment, pressure),
+            None if region.options().is_narrow(segment) || streams => region.per(),
+            None => region.per() * slices(block, segment, pressure),
         };
-        group.clamp(self.code.per(), most)
+        group.clamp(region.per(), most)
     }
 }
 
