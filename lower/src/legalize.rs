@@ -2,19 +2,22 @@
 //! wave, and each segment is one loop over lane groups in two versions: for EXEC all ones, and
 //! masked.
 
-use std::collections::BTreeSet;
 use std::mem::offset_of;
 
 use crate::abi::Context;
-use crate::analysis::liveness::{self, Live, Lives};
+use crate::analysis::liveness::{self, Live};
 use crate::analysis::schedule::{self, Schedule, Segment};
 use crate::analysis::uniformity;
 use crate::ir::{Block, Func, Slot, Val, verify};
 use crate::maps::HashMap;
 use crate::options::{Forms, Options};
 use crate::passes::{self, Analysed};
-use crate::vir::{self, Builder, Memory, StackSlot, Value, Variable, types};
+use crate::vir::{self, Builder, Memory, Value, types};
+use baseline::SharedExits;
 use block_facts::BlockFacts;
+use blocks::Blocks;
+use boundary::Boundary;
+use calls::Calls;
 use code::{Code, frame_offset, home_offset, offset32};
 use prefetch::Prefetches;
 use region::Region;
@@ -24,8 +27,10 @@ mod affine;
 mod affine_compare;
 mod baseline;
 mod block_facts;
+mod blocks;
 mod body;
 mod boundary;
+mod calls;
 mod code;
 mod compound;
 mod contiguous;
@@ -102,7 +107,7 @@ pub fn emit(
         .values()
         .flat_map(|form| form.blocks().iter().copied());
     let mut regions = e.plan_parallel(lives, &facts, taken);
-    e.find_predecessors();
+    e.blocks.find_predecessors(f);
     for (i, block) in f.blocks.iter().enumerate() {
         e.facts.learn(&e.code.region, i, block, &facts);
         let plan = schedule::plan(block, &live[i], e.facts.all_leaves(), options.host);
@@ -122,7 +127,7 @@ pub fn emit(
         e.code.free_variables();
     }
     e.epilogue();
-    let (slots, writes_from, notes) = (e.code.slots(), e.writes_from, e.notes.take());
+    let (slots, writes_from, notes) = (e.code.slots(), e.boundary.writes_from(), e.notes.take());
     let (relays, straight, wave) = (
         e.wave_switch.is_some(),
         e.code.region.is_straight(),
@@ -148,47 +153,12 @@ pub fn emit(
 /// Emission of one region.
 struct Emitter<'f> {
     code: Code<'f>,
-    /// The variables of slots that the region reads or writes. Slots without one stay in the wave
-    /// (see [`Emitter::residents`]).
-    vars: HashMap<Slot, Variable>,
-    /// `vars` in the order of the slots.
-    slots_of_region: Vec<(Slot, Variable)>,
-    /// The last block, in order of emission, with an edge to each block.
-    led_by: Vec<Option<usize>>,
-    /// The values of the current block's live-in slots.
-    held: HashMap<Slot, Value>,
-    /// Slots that may have been written since the wave entered the region, at the beginning and at
-    /// the end of each block; not computed in the baseline tier.
-    slots_since: Lives,
-    /// Slots that any block writes.
-    slots_written: Live,
-    blocks: Vec<vir::Block>,
-    /// The entry number of each block at which a wave may re-enter the region.
-    entry_numbers: HashMap<usize, u32>,
-    exit: vir::Block,
-    /// The shared back edge of the baseline tier.
-    back: Option<baseline::Back>,
-    /// The shared exit of the baseline tier for faults.
-    faulted: Option<vir::Block>,
-    /// Each exit stores the written slots itself. A shared exit would make the values of all blocks
-    /// live up to it.
-    separate_exits: bool,
+    blocks: Blocks,
+    boundary: Boundary,
+    exits: SharedExits,
+    calls: Calls,
     wave_switch: Option<wave_switch::WaveSwitch>,
-    arg_slot: StackSlot,
-    /// The buffer for the words of scalar loads that are checked together and made by the runtime.
-    loaded_slot: Option<StackSlot>,
-    out_slot: StackSlot,
-    /// The arguments of the last call with effects, and the host block after it, while they are
-    /// still in `arg_slot`.
-    args_there: Option<(vir::Block, Vec<Value>)>,
-    /// See [`Emitted::writes_from`].
-    writes_from: u32,
     notes: Option<profile::Notes>,
-    /// The block of the general loop, for each loop header that also has an interchanged or
-    /// lane-serial form.
-    heads: HashMap<usize, vir::Block>,
-    /// The loops of `heads`: (header, block) pairs.
-    inside: BTreeSet<(usize, usize)>,
     /// The block that is being emitted.
     current: usize,
     facts: BlockFacts,
@@ -200,9 +170,6 @@ struct Emitter<'f> {
     fusion: fuse::Fusion,
 }
 
-/// Maximum number of results of a call.
-const MAX_RESULTS: usize = 16;
-
 impl<'f> Emitter<'f> {
     fn new(
         f: &'f Func,
@@ -211,44 +178,22 @@ impl<'f> Emitter<'f> {
         (live_in, facts): (&'f [Live], &uniformity::Facts),
         mut b: Builder<'f>,
     ) -> Emitter<'f> {
-        let arg_slot = b.func.stack_slot(8 * 2 * crate::ir::Args::MAX as u32);
-        let out_slot = b.func.stack_slot(8 * MAX_RESULTS as u32);
+        let calls = Calls::new(&mut b);
         let entry = b.create_block();
         let ctx = b.append_block_param(entry, types::I64);
         b.switch_to_block(entry);
         let region = Region::new(f, o, base, live_in, facts.row(), (&mut b, ctx));
         let prefetches = Prefetches::new(&region, facts);
-        let blocks = f.blocks.iter().map(|_| b.create_block()).collect();
-        let exit = b.create_block();
-        b.append_block_param(exit, types::I64);
-        b.append_block_param(exit, types::I64);
-        let slots_since = match o.baseline {
-            true => Lives::default(),
-            false => liveness::written(f),
-        };
+        let blocks = Blocks::new(f, &mut b);
+        let boundary = Boundary::new(&region, &mut b);
         Emitter {
             code: Code::new(b, region),
-            vars: HashMap::default(),
-            slots_of_region: Vec::new(),
-            led_by: Vec::new(),
-            held: HashMap::default(),
-            slots_written: liveness::written_anywhere(f),
-            slots_since,
             blocks,
-            entry_numbers: HashMap::default(),
-            exit,
-            back: None,
-            faulted: None,
-            separate_exits: false,
+            boundary,
+            exits: SharedExits::default(),
+            calls,
             wave_switch: None,
-            arg_slot,
-            loaded_slot: None,
-            out_slot,
-            args_there: None,
-            writes_from: 256,
             notes: None,
-            heads: HashMap::default(),
-            inside: BTreeSet::new(),
             current: 0,
             facts: BlockFacts::default(),
             prefetches,
@@ -260,12 +205,12 @@ impl<'f> Emitter<'f> {
     }
 
     fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
-        let head = *self.heads.get(&index).unwrap_or(&self.blocks[index]);
+        let head = self.blocks.head(index);
         self.code.b.switch_to_block(head);
-        if self.is_led_to(index) {
+        if self.blocks.has_all_edges(index) {
             self.code.seal(head);
         }
-        self.hold_slots();
+        self.boundary.hold_slots(&mut self.code, index);
         self.scalars.clear();
         self.bits.clear();
         self.singles.clear();
@@ -304,13 +249,13 @@ impl<'f> Emitter<'f> {
                 .collect();
             let value = block.term.value().map(|v| self.scalar(block, plan, v));
             if self.code.b.current_block() != Some(head) {
-                self.tell_held();
+                self.boundary.tell_held(&mut self.code);
             }
-            self.write_slots(&writes);
+            self.boundary.write_slots(&mut self.code, &writes);
             value
         };
         self.terminate(&block.term, value, live);
-        self.held.clear();
+        self.boundary.release_slots();
     }
 
     /// Emits the whole-wave nodes of a gap. Loads whose results are stored unchanged are one
@@ -351,7 +296,7 @@ impl<'f> Emitter<'f> {
         }
         let good = self.code.unless(status);
         let pc = self.code.address(pc);
-        self.fail(pc, status, new_exec);
+        self.boundary.fail(&mut self.code, pc, status, new_exec);
         self.code.b.switch_to_block(good);
     }
 
@@ -381,11 +326,5 @@ impl<'f> Emitter<'f> {
                 .b
                 .store(Memory::Trusted, new, self.code.region.ctx(), offset);
         }
-    }
-
-    /// The same, for a store to it: updates `writes_from`.
-    fn home_to_write(&mut self, n: u8) -> i32 {
-        self.writes_from = self.writes_from.min(n.into());
-        home_offset(n)
     }
 }

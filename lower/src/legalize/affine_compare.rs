@@ -143,7 +143,7 @@ impl Emitter<'_> {
                 .region
                 .options()
                 .has(Forms::UNMASKED | Forms::AFFINE_COMPARES);
-        self.has_exec()
+        self.boundary.has_exec(&self.code.region)
             && !none
             && segment.ballots.iter().all(suits)
             && (1..=MAX_COMPARES).contains(&compares)
@@ -160,7 +160,7 @@ impl Emitter<'_> {
             ..
         } = work;
         // Facts hold on active lanes only, so all lanes must be active.
-        let entry = self.slot(Slot::Exec);
+        let entry = self.boundary.slot(&mut self.code, Slot::Exec);
         let mut full = vec![entry];
         full.extend(execs.iter().copied().filter(|&exec| exec != entry));
         let full = full.into_iter();

@@ -2,8 +2,8 @@
 
 use frontend::op::Space;
 
-use super::Emitter;
 use super::fuse::parts;
+use super::{Code, Emitter};
 use crate::abi::ExitCode;
 use crate::analysis::schedule::Segment;
 use crate::ir::{Block, Op, Slot, Val, Vary};
@@ -29,14 +29,58 @@ const SHORT: usize = 48;
 /// Nodes of a segment that are computed as fast as a test that no lane of the group is active.
 const BRIEF: usize = 16;
 
+/// The exits that all blocks of a region share in the baseline tier.
+#[derive(Default)]
+pub(super) struct SharedExits {
+    /// The shared back edge.
+    back: Option<Back>,
+    /// The shared exit for faults.
+    faulted: Option<vir::Block>,
+}
+
 /// Loop handling of a region in the baseline tier, with the entry's number and its address.
 #[derive(Clone, Copy)]
-pub(super) struct Back {
+struct Back {
     /// Jumps to an entry by its number (I32).
     to_entry: vir::Block,
     /// Burns fuel before that: all back edges pass through it, with the address (I64) and the
     /// number.
     back: vir::Block,
+}
+
+impl SharedExits {
+    /// The shared exit for faults.
+    pub(super) fn end_faulted(&mut self, code: &mut Code<'_>) {
+        let Some(faulted) = self.faulted else {
+            return;
+        };
+        code.b.switch_to_block(faulted);
+        code.b.set_cold_block(faulted);
+        let exit_code = code.integer(types::I64, i64::from(ExitCode::Fault as u32));
+        code.b.return_(exit_code);
+    }
+
+    /// The shared block of back edges.
+    pub(super) fn end_entries(&mut self, code: &mut Code<'_>) {
+        let Some(Back { to_entry, back }) = self.back else {
+            return;
+        };
+        code.b.switch_to_block(back);
+        let &[pc, number] = code.b.block_params(back) else {
+            unreachable!("it has two");
+        };
+        let left = code.take_fuel();
+        let out_of_fuel = code.b.create_block();
+        code.b.set_cold_block(out_of_fuel);
+        let zero = code.integer(types::I32, 0);
+        let some = code.b.icmp(IntCC::SignedGreaterThan, left, zero);
+        let to = [number];
+        code.b.brif(some, to_entry, &to, out_of_fuel, &[]);
+        code.b.switch_to_block(out_of_fuel);
+        code.set_resume(number);
+        let exit_code = code.integer(types::I64, i64::from(ExitCode::Yield as u32));
+        code.return_at(pc, exit_code);
+    }
 }
 
 impl Emitter<'_> {
@@ -93,8 +137,8 @@ impl Emitter<'_> {
         }
         for (slot, v, pair) in values {
             match pair {
-                true => self.store_pair(slot, v),
-                false => self.write_slot(slot, v),
+                true => self.boundary.store_pair(&mut self.code, slot, v),
+                false => self.boundary.write_slot(&mut self.code, slot, v),
             }
         }
     }
@@ -107,17 +151,17 @@ impl Emitter<'_> {
         self.code.b.append_block_param(back, types::I32);
         self.code.b.jump(to_entry, &[entry]);
         self.code.b.switch_to_block(to_entry);
-        let targets: Vec<vir::Block> = targets.iter().map(|&to| self.blocks[to]).collect();
+        let targets: Vec<vir::Block> = targets.iter().map(|&to| self.blocks.entry(to)).collect();
         self.code.dispatch_entry(number, 0, &targets);
-        self.back = Some(Back { to_entry, back });
+        self.exits.back = Some(Back { to_entry, back });
     }
 
     /// The target and arguments of a back edge in the baseline tier; `None` where it is a direct
     /// jump.
     pub(super) fn back_edge(&mut self, block: usize, pc: u64) -> Option<(vir::Block, [Value; 2])> {
-        let Back { back, .. } = self.back?;
-        let &number = self.entry_numbers.get(&block)?;
-        if self.jump_target(block) != self.blocks[block] {
+        let Back { back, .. } = self.exits.back?;
+        let number = self.boundary.entry_number(block)?;
+        if self.blocks.target(self.current, block) != self.blocks.entry(block) {
             return None;
         }
         let pc = self.code.address(pc);
@@ -128,11 +172,11 @@ impl Emitter<'_> {
     /// Leaves for a fault if an effect's status is not `Continue`. All such exits share one block:
     /// the fault has the address.
     pub(super) fn check_quickly(&mut self, status: Value, new_exec: Option<Value>) {
-        let faulted = match self.faulted {
+        let faulted = match self.exits.faulted {
             Some(faulted) => faulted,
             None => self.code.b.create_block(),
         };
-        self.faulted = Some(faulted);
+        self.exits.faulted = Some(faulted);
         let good = self.code.b.create_block();
         match new_exec {
             None => {
@@ -143,68 +187,11 @@ impl Emitter<'_> {
                 self.code.b.set_cold_block(bad);
                 self.code.b.brif(status, bad, &[], good, &[]);
                 self.code.enter(bad);
-                self.write_slot(Slot::Exec, exec);
+                self.boundary.write_slot(&mut self.code, Slot::Exec, exec);
                 self.code.b.jump(faulted, &[]);
             }
         }
         self.code.enter(good);
-    }
-
-    /// The shared exit for faults.
-    pub(super) fn end_faulted(&mut self) {
-        let Some(faulted) = self.faulted else {
-            return;
-        };
-        self.code.b.switch_to_block(faulted);
-        self.code.b.set_cold_block(faulted);
-        let code = self
-            .code
-            .integer(types::I64, i64::from(ExitCode::Fault as u32));
-        self.code.b.return_(code);
-    }
-
-    /// The shared block of back edges.
-    pub(super) fn end_entries(&mut self) {
-        let Some(Back { to_entry, back }) = self.back else {
-            return;
-        };
-        self.code.b.switch_to_block(back);
-        let &[pc, number] = self.code.b.block_params(back) else {
-            unreachable!("it has two");
-        };
-        let left = self.code.take_fuel();
-        let out_of_fuel = self.code.b.create_block();
-        self.code.b.set_cold_block(out_of_fuel);
-        let zero = self.code.integer(types::I32, 0);
-        let some = self.code.b.icmp(IntCC::SignedGreaterThan, left, zero);
-        let to = [number];
-        self.code.b.brif(some, to_entry, &to, out_of_fuel, &[]);
-        self.code.b.switch_to_block(out_of_fuel);
-        self.code.set_resume(number);
-        let code = self
-            .code
-            .integer(types::I64, i64::from(ExitCode::Yield as u32));
-        self.code.return_at(pc, code);
-    }
-
-    /// Finds the predecessors of blocks. The second form of a loop is at its first block.
-    pub(super) fn find_predecessors(&mut self) {
-        let count = self.code.region.func().blocks.len();
-        let mut stands: Vec<usize> = (0..count).collect();
-        for &(head, block) in &self.inside {
-            stands[block] = stands[block].max(head);
-        }
-        self.led_by = vec![None; count];
-        for (from, block) in self.code.region.func().blocks.iter().enumerate() {
-            for to in block.term.targets().filter_map(|t| t.block()) {
-                self.led_by[to] = self.led_by[to].max(Some(stands[from]));
-            }
-        }
-    }
-
-    /// Do all incoming edges of a block exist when it begins?
-    pub(super) fn is_led_to(&self, index: usize) -> bool {
-        self.led_by[index] < Some(index) && !self.heads.contains_key(&index)
     }
 }
 

@@ -7,13 +7,14 @@ use std::mem::offset_of;
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
-use super::{Code, Emitter, Region, offset32, wave_switch};
+use super::{Code, Emitter, Region, home_offset, offset32, wave_switch};
 use crate::abi::{Context, ExitCode};
-use crate::analysis::liveness::Live;
+use crate::analysis::liveness::{self, Live, Lives};
 use crate::ir::{Func, Op, Slot, Target, Term};
+use crate::maps::HashMap;
 use crate::passes::sink;
 use crate::vir::patterns::halves_of;
-use crate::vir::{self, IntCC, Memory, Value, types};
+use crate::vir::{self, Builder, IntCC, Memory, Value, Variable, types};
 
 impl Code<'_> {
     /// Jumps to one of the entry blocks by the number `entry`, of which `first` is the first one's,
@@ -63,11 +64,11 @@ impl Code<'_> {
         }
     }
 
-    pub(super) fn return_at(&mut self, pc: Value, code: Value) {
+    pub(super) fn return_at(&mut self, pc: Value, exit_code: Value) {
         let pc_offset = offset32(offset_of!(WaveState, pc));
         self.b
             .store(Memory::Trusted, pc, self.region.wave(), pc_offset);
-        self.b.return_(code);
+        self.b.return_(exit_code);
     }
 }
 
@@ -91,6 +92,354 @@ impl Region<'_> {
     }
 }
 
+/// The scalar slots of a region, and its entries and exits.
+pub(super) struct Boundary {
+    /// The variables of slots that the region reads or writes. Slots without one stay in the wave
+    /// (see [`Region::residents`]).
+    vars: HashMap<Slot, Variable>,
+    /// `vars` in the order of the slots.
+    slots_of_region: Vec<(Slot, Variable)>,
+    /// Slots that may have been written since the wave entered the region, at the beginning and at
+    /// the end of each block; not computed in the baseline tier.
+    slots_since: Lives,
+    /// Slots that any block writes.
+    slots_written: Live,
+    /// The entry number of each block at which a wave may re-enter the region.
+    entry_numbers: HashMap<usize, u32>,
+    /// The shared exit, with PC and the exit code (both I64).
+    exit: vir::Block,
+    /// Each exit stores the written slots itself. A shared exit would make the values of all blocks
+    /// live up to it.
+    separate_exits: bool,
+    /// The region has wave switches.
+    switches: bool,
+    /// See [`super::Emitted::writes_from`].
+    writes_from: u32,
+    /// The current block.
+    block: usize,
+    /// The values of the current block's live-in slots.
+    held: HashMap<Slot, Value>,
+}
+
+impl Boundary {
+    /// The boundary of a region whose slots are not known yet; creates the shared exit.
+    pub(super) fn new(region: &Region<'_>, b: &mut Builder<'_>) -> Boundary {
+        let exit = b.create_block();
+        b.append_block_param(exit, types::I64);
+        b.append_block_param(exit, types::I64);
+        let f = region.func();
+        Boundary {
+            vars: HashMap::default(),
+            slots_of_region: Vec::new(),
+            slots_since: match region.options().baseline {
+                true => Lives::default(),
+                false => liveness::written(f),
+            },
+            slots_written: liveness::written_anywhere(f),
+            entry_numbers: HashMap::default(),
+            exit,
+            separate_exits: false,
+            switches: false,
+            writes_from: 256,
+            block: 0,
+            held: HashMap::default(),
+        }
+    }
+
+    /// See [`super::Emitted::writes_from`].
+    pub(super) fn writes_from(&self) -> u32 {
+        self.writes_from
+    }
+
+    /// The number of the entry at which a wave may re-enter the region at a block.
+    pub(super) fn entry_number(&self, block: usize) -> Option<u32> {
+        self.entry_numbers.get(&block).copied()
+    }
+
+    /// Ends a block: its live-in slots may have other values from here on.
+    pub(super) fn release_slots(&mut self) {
+        self.held.clear();
+    }
+
+    /// The same, for a store to it: updates `writes_from`.
+    pub(super) fn home_to_write(&mut self, n: u8) -> i32 {
+        self.writes_from = self.writes_from.min(n.into());
+        home_offset(n)
+    }
+
+    /// Records that the wave may re-enter at `block`.
+    pub(super) fn note_resume(&mut self, code: &mut Code<'_>, block: Option<usize>) {
+        let number = block
+            .and_then(|b| self.entry_numbers.get(&b))
+            .copied()
+            .unwrap_or(0);
+        let number = code.integer(types::I32, i64::from(number));
+        code.set_resume(number);
+    }
+
+    /// Reads the scalar slots in `live` from the wave into their variables; the others are dead and
+    /// set to 0.
+    pub(super) fn load_slots(&mut self, code: &mut Code<'_>, live: &Live) {
+        for i in 0..self.slots_of_region.len() {
+            let (slot, var) = self.slots_of_region[i];
+            if !is_in_wave(slot) {
+                continue;
+            }
+            let v = match live.has_slot(slot) {
+                true => code.load_slot(slot),
+                false => code.b.iconst(slot_type(slot), 0),
+            };
+            code.b.def_var(var, v);
+        }
+    }
+
+    /// Reads the slots that are live at the start of the current block. Nothing within it changes
+    /// them, so loops over the lanes need no parameters for them, which the builder would create if
+    /// they were first read behind the loop.
+    pub(super) fn hold_slots(&mut self, code: &mut Code<'_>, block: usize) {
+        self.block = block;
+        self.held.clear();
+        let live = code.region.live_in(self.block);
+        for &(slot, var) in &self.slots_of_region {
+            if live.has_slot(slot) {
+                self.held.insert(slot, code.b.use_var(var));
+            }
+        }
+        let f = code.region.func();
+        let block = &f.blocks[self.block];
+        // The baseline tier reads them at their uses.
+        if code.region.options().baseline {
+            return;
+        }
+        // Behind a barrier a pair may have been written long before, perhaps as two words.
+        if self.switches && self.entry_numbers.contains_key(&self.block) {
+            for low in block.pairs_read() {
+                self.hold_pair(code, low);
+            }
+        }
+        for node in &block.nodes {
+            if let Op::ReadS(slot) = node.op
+                && !self.vars.contains_key(&slot)
+                && !self.held.contains_key(&slot)
+            {
+                let value = code.load_slot(slot);
+                self.held.insert(slot, value);
+            }
+        }
+    }
+
+    /// Reads two scalar registers that stay in the wave at once.
+    fn hold_pair(&mut self, code: &mut Code<'_>, low: u8) {
+        let slots = [low, low + 1].map(Slot::Sgpr);
+        let taken = |slot| self.vars.contains_key(slot) || self.held.contains_key(slot);
+        if slots.iter().any(taken) {
+            return;
+        }
+        let both = code.load_pair(low);
+        let first = code.b.ireduce(types::I32, both);
+        let second = code.b.ushr_imm(both, 32);
+        let second = code.b.ireduce(types::I32, second);
+        self.held.extend(slots.into_iter().zip([first, second]));
+    }
+
+    /// Writes a scalar register in the wave and the next one.
+    pub(super) fn store_pair(&mut self, code: &mut Code<'_>, low: Slot, both: Value) {
+        self.note_stored(&code.region);
+        let (offset, _) = slot_home(low);
+        code.b
+            .store(Memory::Trusted, both, code.region.wave(), offset);
+    }
+
+    /// Records a write of a scalar register to the wave. In the baseline tier the region may then
+    /// continue to the wave's end.
+    fn note_stored(&mut self, region: &Region<'_>) {
+        if region.options().baseline {
+            self.writes_from = 0;
+        }
+    }
+
+    /// Sets slots; those that stay in the wave are written in pairs where they are halves of one
+    /// value.
+    pub(super) fn write_slots(&mut self, code: &mut Code<'_>, writes: &[(Slot, Value)]) {
+        let mut done = None;
+        let stay = self.switches;
+        for &(slot, v) in writes {
+            if done == Some(slot) {
+                continue;
+            }
+            let above = match slot {
+                Slot::Sgpr(n) if stay && !self.vars.contains_key(&slot) => Slot::Sgpr(n + 1),
+                _ => {
+                    self.write_slot(code, slot, v);
+                    continue;
+                }
+            };
+            let high = writes.iter().find(|&&(other, _)| other == above);
+            let high = high.filter(|_| !self.vars.contains_key(&above));
+            let whole = high.and_then(|&(_, high)| halves_of(code.b.func, v, high));
+            match whole {
+                Some(whole) => {
+                    self.store_pair(code, slot, whole);
+                    done = Some(above);
+                }
+                None => self.write_slot(code, slot, v),
+            }
+        }
+    }
+
+    /// Declares to the builder that the slots still have these values.
+    pub(super) fn tell_held(&mut self, code: &mut Code<'_>) {
+        for &(slot, var) in &self.slots_of_region {
+            if let Some(&value) = self.held.get(&slot) {
+                code.b.def_var(var, value);
+            }
+        }
+    }
+
+    /// The value of a slot in the block being emitted, before its last instruction writes it.
+    pub(super) fn slot(&mut self, code: &mut Code<'_>, slot: Slot) -> Value {
+        match self.held.get(&slot) {
+            Some(&value) => value,
+            None => self.read_slot(code, slot),
+        }
+    }
+
+    /// Does the region use EXEC?
+    pub(super) fn has_exec(&self, region: &Region<'_>) -> bool {
+        region.options().baseline || self.vars.contains_key(&Slot::Exec)
+    }
+
+    /// The value of a slot.
+    pub(super) fn read_slot(&mut self, code: &mut Code<'_>, slot: Slot) -> Value {
+        match self.vars.get(&slot) {
+            Some(&var) => code.b.use_var(var),
+            None => code.load_slot(slot),
+        }
+    }
+
+    /// Sets the value of a slot.
+    pub(super) fn write_slot(&mut self, code: &mut Code<'_>, slot: Slot, value: Value) {
+        match self.vars.get(&slot) {
+            Some(&var) => code.b.def_var(var, value),
+            None => self.store_slot(code, slot, value),
+        }
+    }
+
+    /// Writes a slot to the wave.
+    fn store_slot(&mut self, code: &mut Code<'_>, slot: Slot, v: Value) {
+        let v = match slot {
+            Slot::Scc => code.b.uextend(types::I32, v),
+            _ => v,
+        };
+        self.note_stored(&code.region);
+        let (offset, _) = slot_home(slot);
+        code.b.store(Memory::Trusted, v, code.region.wave(), offset);
+    }
+
+    /// Writes the region's variables of the scalar slots in `slots` to the wave.
+    pub(super) fn store_slots(&mut self, code: &mut Code<'_>, slots: &Live) {
+        for i in 0..self.slots_of_region.len() {
+            let (slot, var) = self.slots_of_region[i];
+            if is_in_wave(slot) && slots.has_slot(slot) {
+                let v = code.b.use_var(var);
+                self.store_slot(code, slot, v);
+            }
+        }
+    }
+
+    /// Writes the scalar slots that may have been written by the end of the current block to the
+    /// wave; where exits are shared, those written anywhere in the region.
+    pub(super) fn store_written(&mut self, code: &mut Code<'_>) {
+        let written = match self.separate_exits {
+            true => self.slots_since.end[self.block],
+            false => self.slots_written,
+        };
+        self.store_slots(code, &written);
+    }
+
+    /// Burns a unit of fuel; without fuel the wave yields and continues at `pc` (I64), the start of
+    /// `block` if there is one.
+    pub(super) fn burn(&mut self, code: &mut Code<'_>, pc: Value, block: Option<usize>) {
+        let left = code.take_fuel();
+        let out_of_fuel = code.b.create_block();
+        let on = code.b.create_block();
+        code.b.set_cold_block(out_of_fuel);
+        let empty = code.b.icmp_imm(IntCC::SignedLessThanOrEqual, left, 0);
+        code.b.brif(empty, out_of_fuel, &[], on, &[]);
+        code.enter(out_of_fuel);
+        self.note_resume(code, block);
+        let live = block.map_or(&Live::ALL, |block| code.region.live_in(block));
+        self.leave(code, pc, ExitCode::Yield, live);
+        code.enter(on);
+    }
+
+    /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are live there, and
+    /// the wave already holds those not written since entry.
+    pub(super) fn leave_with(
+        &mut self,
+        code: &mut Code<'_>,
+        pc: Value,
+        exit_code: ExitCode,
+        live: &Live,
+    ) {
+        self.settle_at(code, pc, live);
+        code.return_with(exit_code);
+    }
+
+    /// Stores the registers in `live` that are live at `pc` (I64) to the wave.
+    pub(super) fn settle_at(&mut self, code: &mut Code<'_>, pc: Value, live: &Live) {
+        if !code.region.options().baseline {
+            let written = self.slots_since.end[self.block];
+            self.store_slots(code, &written.common(live));
+        }
+        let offset = offset32(offset_of!(WaveState, pc));
+        code.b
+            .store(Memory::Trusted, pc, code.region.wave(), offset);
+    }
+
+    /// Leaves the region for `pc` (I64) with `code`, where only registers in `live` are live.
+    pub(super) fn leave(
+        &mut self,
+        code: &mut Code<'_>,
+        pc: Value,
+        exit_code: ExitCode,
+        live: &Live,
+    ) {
+        if self.separate_exits {
+            let written = self.slots_since.end[self.block];
+            self.store_slots(code, &written.common(live));
+        }
+        let exit_code = code.integer(types::I64, i64::from(exit_code as u32));
+        let args = [pc, exit_code];
+        code.b.jump(self.exit, &args);
+    }
+
+    /// Leaves the region at `pc` (I64) with `status` (I64) for a fault: only EXEC of the registers
+    /// is read then. (Separate exits in all code make `regalloc2` split ranges in an inner loop,
+    /// which then takes 1.4 times as long.)
+    pub(super) fn fail(
+        &mut self,
+        code: &mut Code<'_>,
+        pc: Value,
+        status: Value,
+        new_exec: Option<Value>,
+    ) {
+        if self.separate_exits {
+            let written = self.slots_since.start[self.block].has_slot(Slot::Exec);
+            let exec = new_exec.or_else(|| written.then(|| self.slot(code, Slot::Exec)));
+            if let Some(exec) = exec {
+                let (offset, _) = slot_home(Slot::Exec);
+                code.b
+                    .store(Memory::Trusted, exec, code.region.wave(), offset);
+            }
+        } else if let Some(exec) = new_exec {
+            self.write_slot(code, Slot::Exec, exec);
+        }
+        let args = [pc, status];
+        code.b.jump(self.exit, &args);
+    }
+}
+
 impl Emitter<'_> {
     /// Loads the scalar slots that are live at the targets; `live_in` are those live at the start
     /// of each block.
@@ -107,7 +456,8 @@ impl Emitter<'_> {
         let entries = entries(self.code.region.func());
         let relays =
             !self.code.region.options().baseline && wave_switch::suits(self.code.region.func());
-        self.separate_exits = relays && self.code.region.is_straight();
+        self.boundary.switches = relays && !entries.is_empty();
+        self.boundary.separate_exits = relays && self.code.region.is_straight();
         if relays {
             let resident = self.code.region.residents(&entries, live_in);
             touched.retain(|slot| !resident.contains(slot));
@@ -118,12 +468,12 @@ impl Emitter<'_> {
         for slot in touched {
             let ty = slot_type(slot);
             let var = self.code.b.declare_var(ty);
-            self.vars.insert(slot, var);
-            self.slots_of_region.push((slot, var));
+            self.boundary.vars.insert(slot, var);
+            self.boundary.slots_of_region.push((slot, var));
         }
-        let first = self.blocks[0];
+        let first = self.blocks.entry(0);
         if entries.is_empty() {
-            self.load_slots(&live_in[0]);
+            self.boundary.load_slots(&mut self.code, &live_in[0]);
             self.code.b.jump(first, &[]);
             return;
         }
@@ -133,7 +483,7 @@ impl Emitter<'_> {
         }
         let targets = std::iter::once(0).chain(entries.iter().copied());
         for (n, block) in targets.clone().enumerate().skip(1) {
-            self.entry_numbers.insert(block, n as u32);
+            self.boundary.entry_numbers.insert(block, n as u32);
         }
         if self.code.region.options().baseline {
             let targets: Vec<usize> = targets.collect();
@@ -149,283 +499,25 @@ impl Emitter<'_> {
         self.code.dispatch_entry(entry, 0, &edges);
         for (edge, to) in edges.into_iter().zip(targets) {
             self.code.b.switch_to_block(edge);
-            self.load_slots(&live_in[to]);
-            let to = self.blocks[to];
+            self.boundary.load_slots(&mut self.code, &live_in[to]);
+            let to = self.blocks.entry(to);
             self.code.b.jump(to, &[]);
         }
-    }
-
-    /// Records that the wave may re-enter at `block`.
-    pub(super) fn note_resume(&mut self, block: Option<usize>) {
-        let number = block
-            .and_then(|b| self.entry_numbers.get(&b))
-            .copied()
-            .unwrap_or(0);
-        let number = self.code.integer(types::I32, i64::from(number));
-        self.code.set_resume(number);
-    }
-
-    /// Reads the scalar slots in `live` from the wave into their variables; the others are dead and
-    /// set to 0.
-    pub(super) fn load_slots(&mut self, live: &Live) {
-        for i in 0..self.slots_of_region.len() {
-            let (slot, var) = self.slots_of_region[i];
-            if !is_in_wave(slot) {
-                continue;
-            }
-            let v = match live.has_slot(slot) {
-                true => self.code.load_slot(slot),
-                false => self.code.b.iconst(slot_type(slot), 0),
-            };
-            self.code.b.def_var(var, v);
-        }
-    }
-
-    /// Reads the slots that are live at the start of the current block. Nothing within it changes
-    /// them, so loops over the lanes need no parameters for them, which the builder would create if
-    /// they were first read behind the loop.
-    pub(super) fn hold_slots(&mut self) {
-        self.held.clear();
-        let live = self.code.region.live_in(self.current);
-        for &(slot, var) in &self.slots_of_region {
-            if live.has_slot(slot) {
-                self.held.insert(slot, self.code.b.use_var(var));
-            }
-        }
-        let f = self.code.region.func();
-        let block = &f.blocks[self.current];
-        // The baseline tier reads them at their uses.
-        if self.code.region.options().baseline {
-            return;
-        }
-        // Behind a barrier a pair may have been written long before, perhaps as two words.
-        if self.wave_switch.is_some() && self.entry_numbers.contains_key(&self.current) {
-            for low in block.pairs_read() {
-                self.hold_pair(low);
-            }
-        }
-        for node in &block.nodes {
-            if let Op::ReadS(slot) = node.op
-                && !self.vars.contains_key(&slot)
-                && !self.held.contains_key(&slot)
-            {
-                let value = self.code.load_slot(slot);
-                self.held.insert(slot, value);
-            }
-        }
-    }
-
-    /// Reads two scalar registers that stay in the wave at once.
-    fn hold_pair(&mut self, low: u8) {
-        let slots = [low, low + 1].map(Slot::Sgpr);
-        let taken = |slot| self.vars.contains_key(slot) || self.held.contains_key(slot);
-        if slots.iter().any(taken) {
-            return;
-        }
-        let both = self.code.load_pair(low);
-        let first = self.code.b.ireduce(types::I32, both);
-        let second = self.code.b.ushr_imm(both, 32);
-        let second = self.code.b.ireduce(types::I32, second);
-        self.held.extend(slots.into_iter().zip([first, second]));
-    }
-
-    /// Writes a scalar register in the wave and the next one.
-    pub(super) fn store_pair(&mut self, low: Slot, both: Value) {
-        self.note_stored();
-        let (offset, _) = slot_home(low);
-        self.code
-            .b
-            .store(Memory::Trusted, both, self.code.region.wave(), offset);
-    }
-
-    /// Records a write of a scalar register to the wave. In the baseline tier the region may then
-    /// continue to the wave's end.
-    fn note_stored(&mut self) {
-        if self.code.region.options().baseline {
-            self.writes_from = 0;
-        }
-    }
-
-    /// Sets slots; those that stay in the wave are written in pairs where they are halves of one
-    /// value.
-    pub(super) fn write_slots(&mut self, writes: &[(Slot, Value)]) {
-        let mut done = None;
-        let stay = self.wave_switch.is_some();
-        for &(slot, v) in writes {
-            if done == Some(slot) {
-                continue;
-            }
-            let above = match slot {
-                Slot::Sgpr(n) if stay && !self.vars.contains_key(&slot) => Slot::Sgpr(n + 1),
-                _ => {
-                    self.write_slot(slot, v);
-                    continue;
-                }
-            };
-            let high = writes.iter().find(|&&(other, _)| other == above);
-            let high = high.filter(|_| !self.vars.contains_key(&above));
-            let whole = high.and_then(|&(_, high)| halves_of(self.code.b.func, v, high));
-            match whole {
-                Some(whole) => {
-                    self.store_pair(slot, whole);
-                    done = Some(above);
-                }
-                None => self.write_slot(slot, v),
-            }
-        }
-    }
-
-    /// Declares to the builder that the slots still have these values.
-    pub(super) fn tell_held(&mut self) {
-        for &(slot, var) in &self.slots_of_region {
-            if let Some(&value) = self.held.get(&slot) {
-                self.code.b.def_var(var, value);
-            }
-        }
-    }
-
-    /// The value of a slot in the block being emitted, before its last instruction writes it.
-    pub(super) fn slot(&mut self, slot: Slot) -> Value {
-        match self.held.get(&slot) {
-            Some(&value) => value,
-            None => self.read_slot(slot),
-        }
-    }
-
-    /// Does the region use EXEC?
-    pub(super) fn has_exec(&self) -> bool {
-        self.code.region.options().baseline || self.vars.contains_key(&Slot::Exec)
-    }
-
-    /// The value of a slot.
-    pub(super) fn read_slot(&mut self, slot: Slot) -> Value {
-        match self.vars.get(&slot) {
-            Some(&var) => self.code.b.use_var(var),
-            None => self.code.load_slot(slot),
-        }
-    }
-
-    /// Sets the value of a slot.
-    pub(super) fn write_slot(&mut self, slot: Slot, value: Value) {
-        match self.vars.get(&slot) {
-            Some(&var) => self.code.b.def_var(var, value),
-            None => self.store_slot(slot, value),
-        }
-    }
-
-    /// Writes a slot to the wave.
-    fn store_slot(&mut self, slot: Slot, v: Value) {
-        let v = match slot {
-            Slot::Scc => self.code.b.uextend(types::I32, v),
-            _ => v,
-        };
-        self.note_stored();
-        let (offset, _) = slot_home(slot);
-        self.code
-            .b
-            .store(Memory::Trusted, v, self.code.region.wave(), offset);
-    }
-
-    /// Writes the region's variables of the scalar slots in `slots` to the wave.
-    pub(super) fn store_slots(&mut self, slots: &Live) {
-        for i in 0..self.slots_of_region.len() {
-            let (slot, var) = self.slots_of_region[i];
-            if is_in_wave(slot) && slots.has_slot(slot) {
-                let v = self.code.b.use_var(var);
-                self.store_slot(slot, v);
-            }
-        }
-    }
-
-    /// Writes the scalar slots that may have been written by the end of the current block to the
-    /// wave; where exits are shared, those written anywhere in the region.
-    pub(super) fn store_written(&mut self) {
-        let written = match self.separate_exits {
-            true => self.slots_since.end[self.current],
-            false => self.slots_written,
-        };
-        self.store_slots(&written);
     }
 
     /// The shared exit: stores PC to the wave and returns the code. Where exits are separate each
     /// block has stored its registers by then; otherwise they are stored here, which leaves
     /// `regalloc2` fewer ranges to split inside loops.
     pub(super) fn epilogue(&mut self) {
-        self.code.b.switch_to_block(self.exit);
-        let params = self.code.b.block_params(self.exit).to_vec();
-        if !self.separate_exits {
-            self.store_written();
+        self.code.b.switch_to_block(self.boundary.exit);
+        let params = self.code.b.block_params(self.boundary.exit).to_vec();
+        if !self.boundary.separate_exits {
+            self.boundary.store_written(&mut self.code);
         }
         self.code.return_at(params[0], params[1]);
-        self.end_entries();
-        self.end_faulted();
+        self.exits.end_entries(&mut self.code);
+        self.exits.end_faulted(&mut self.code);
         self.end_wave_switch();
-    }
-
-    /// Burns a unit of fuel; without fuel the wave yields and continues at `pc` (I64), the start of
-    /// `block` if there is one.
-    pub(super) fn burn(&mut self, pc: Value, block: Option<usize>) {
-        let left = self.code.take_fuel();
-        let out_of_fuel = self.code.b.create_block();
-        let on = self.code.b.create_block();
-        self.code.b.set_cold_block(out_of_fuel);
-        let empty = self.code.b.icmp_imm(IntCC::SignedLessThanOrEqual, left, 0);
-        self.code.b.brif(empty, out_of_fuel, &[], on, &[]);
-        self.code.enter(out_of_fuel);
-        self.note_resume(block);
-        let live = block.map_or(&Live::ALL, |block| self.code.region.live_in(block));
-        self.leave(pc, ExitCode::Yield, live);
-        self.code.enter(on);
-    }
-
-    /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are live there, and
-    /// the wave already holds those not written since entry.
-    pub(super) fn leave_with(&mut self, pc: Value, code: ExitCode, live: &Live) {
-        self.settle_at(pc, live);
-        self.code.return_with(code);
-    }
-
-    /// Stores the registers in `live` that are live at `pc` (I64) to the wave.
-    pub(super) fn settle_at(&mut self, pc: Value, live: &Live) {
-        if !self.code.region.options().baseline {
-            let written = self.slots_since.end[self.current];
-            self.store_slots(&written.common(live));
-        }
-        let offset = offset32(offset_of!(WaveState, pc));
-        self.code
-            .b
-            .store(Memory::Trusted, pc, self.code.region.wave(), offset);
-    }
-
-    /// Leaves the region for `pc` (I64) with `code`, where only registers in `live` are live.
-    pub(super) fn leave(&mut self, pc: Value, code: ExitCode, live: &Live) {
-        if self.separate_exits {
-            let written = self.slots_since.end[self.current];
-            self.store_slots(&written.common(live));
-        }
-        let code = self.code.integer(types::I64, i64::from(code as u32));
-        let args = [pc, code];
-        self.code.b.jump(self.exit, &args);
-    }
-
-    /// Leaves the region at `pc` (I64) with `status` (I64) for a fault: only EXEC of the registers
-    /// is read then. (Separate exits in all code make `regalloc2` split ranges in an inner loop,
-    /// which then takes 1.4 times as long.)
-    pub(super) fn fail(&mut self, pc: Value, status: Value, new_exec: Option<Value>) {
-        if self.separate_exits {
-            let written = self.slots_since.start[self.current].has_slot(Slot::Exec);
-            let exec = new_exec.or_else(|| written.then(|| self.slot(Slot::Exec)));
-            if let Some(exec) = exec {
-                let (offset, _) = slot_home(Slot::Exec);
-                self.code
-                    .b
-                    .store(Memory::Trusted, exec, self.code.region.wave(), offset);
-            }
-        } else if let Some(exec) = new_exec {
-            self.write_slot(Slot::Exec, exec);
-        }
-        let args = [pc, status];
-        self.code.b.jump(self.exit, &args);
     }
 }
 

@@ -17,7 +17,9 @@ impl Emitter<'_> {
                 let known_targets = [then, other].map(|target| match *target {
                     Target::Block {
                         block, back: false, ..
-                    } if self.code.region.options().baseline => Some(self.jump_target(block)),
+                    } if self.code.region.options().baseline => {
+                        Some(self.blocks.target(self.current, block))
+                    }
                     _ => None,
                 });
                 // A block that is a target twice would get its arguments twice.
@@ -38,8 +40,9 @@ impl Emitter<'_> {
             }
             Term::Indirect(_) => {
                 let pc = value.expect("an indirect jump has a target");
-                self.burn(pc, None);
-                self.leave(pc, ExitCode::Continue, &Live::ALL);
+                self.boundary.burn(&mut self.code, pc, None);
+                self.boundary
+                    .leave(&mut self.code, pc, ExitCode::Continue, &Live::ALL);
             }
             Term::End => {
                 // The registers of a wave that has ended are dead.
@@ -47,24 +50,26 @@ impl Emitter<'_> {
             }
             Term::Barrier { next } => {
                 let pc = self.code.address(next.pc());
-                let entry = next.block().and_then(|b| self.entry_numbers.get(&b));
+                let entry = next.block().and_then(|b| self.boundary.entry_number(b));
                 match (&self.wave_switch, entry) {
-                    (Some(_), Some(&entry)) => {
-                        self.settle_at(pc, live);
+                    (Some(_), Some(entry)) => {
+                        self.boundary.settle_at(&mut self.code, pc, live);
                         self.arrive_at_barrier(entry);
                     }
                     _ => {
-                        self.note_resume(next.block());
-                        self.leave_with(pc, ExitCode::Barrier, live);
+                        self.boundary.note_resume(&mut self.code, next.block());
+                        self.boundary
+                            .leave_with(&mut self.code, pc, ExitCode::Barrier, live);
                     }
                 }
             }
             Term::Interpret { pc } => {
                 let pc = self.code.address(*pc);
-                self.leave(pc, ExitCode::Interpret, &Live::ALL);
+                self.boundary
+                    .leave(&mut self.code, pc, ExitCode::Interpret, &Live::ALL);
             }
             Term::Fallback { site, next } => {
-                self.store_written();
+                self.boundary.store_written(&mut self.code);
                 let args = self.code.b.iconst(types::I64, 0);
                 let status = self
                     .code
@@ -73,21 +78,21 @@ impl Emitter<'_> {
                 let good = self.code.unless(status);
                 self.code.b.return_(status);
                 self.code.b.switch_to_block(good);
-                self.load_slots(&Live::ALL);
+                self.boundary.load_slots(&mut self.code, &Live::ALL);
                 self.jump(next);
             }
             Term::ScalarMove { site, next, .. } => {
-                self.store_written();
+                self.boundary.store_written(&mut self.code);
                 let value = value.map(|v| match self.code.b.func.ty(v) {
                     types::I64 => v,
                     _ => self.code.b.uextend(types::I64, v),
                 });
-                let args = self.store_words(self.arg_slot, value.as_slice());
+                let args = self.calls.store_args(&mut self.code, value.as_slice());
                 let out = self.code.b.iconst(types::I64, 0);
                 // It cannot fault.
                 self.code
                     .call_effect(EffectFn::ScalarRelative, *site, args, out);
-                self.load_slots(live);
+                self.boundary.load_slots(&mut self.code, live);
                 self.jump(next);
             }
         }
@@ -98,14 +103,15 @@ impl Emitter<'_> {
             Target::Exit { pc, back } => {
                 let pc = self.code.address(pc);
                 if back {
-                    self.burn(pc, None);
+                    self.boundary.burn(&mut self.code, pc, None);
                 }
-                self.leave(pc, ExitCode::Continue, &Live::ALL);
+                self.boundary
+                    .leave(&mut self.code, pc, ExitCode::Continue, &Live::ALL);
             }
             Target::Block {
                 block, back: false, ..
             } => {
-                let to = self.jump_target(block);
+                let to = self.blocks.target(self.current, block);
                 self.code.b.jump(to, &[]);
             }
             Target::Block {
@@ -118,8 +124,8 @@ impl Emitter<'_> {
                     return;
                 }
                 let at = self.code.address(pc);
-                self.burn(at, Some(block));
-                let to = self.jump_target(block);
+                self.boundary.burn(&mut self.code, at, Some(block));
+                let to = self.blocks.target(self.current, block);
                 self.code.b.jump(to, &[]);
             }
         }

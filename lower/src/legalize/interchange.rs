@@ -169,15 +169,15 @@ impl Emitter<'_> {
         &mut self,
         index: usize,
     ) -> Option<(vir::Block, Value, vir::Block)> {
-        let general = self.heads[&index];
-        self.code.b.switch_to_block(self.blocks[index]);
+        let general = self.blocks.general(index);
+        self.code.b.switch_to_block(self.blocks.entry(index));
         self.scalars.clear();
         self.bits.clear();
-        if !self.has_exec() {
+        if !self.boundary.has_exec(&self.code.region) {
             self.code.b.jump(general, &[]);
             return None;
         }
-        let exec = self.read_slot(Slot::Exec);
+        let exec = self.boundary.read_slot(&mut self.code, Slot::Exec);
         let fail = self.code.b.create_block();
         self.code.b.set_cold_block(fail);
         Some((general, exec, fail))
@@ -209,7 +209,7 @@ impl Emitter<'_> {
                 let own = slots.iter().find(|(s, ..)| *s == slot);
                 let value = match own {
                     Some(&(_, var, _)) => self.code.b.use_var(var),
-                    None => self.read_slot(slot),
+                    None => self.boundary.read_slot(&mut self.code, slot),
                 };
                 self.scalars.insert(Val(i as u32), value);
             }
@@ -223,22 +223,14 @@ impl Emitter<'_> {
         let leave = self.code.b.create_block();
         self.code.b.brif(taken, out_of_fuel, &[], leave, &[]);
         self.code.b.switch_to_block(out_of_fuel);
-        self.note_resume(Some(index));
+        self.boundary.note_resume(&mut self.code, Some(index));
         let pc = self.code.address(pc);
         let live = self.code.region.live_in(index);
-        self.leave(pc, ExitCode::Yield, live);
+        self.boundary
+            .leave(&mut self.code, pc, ExitCode::Yield, live);
         self.code.b.switch_to_block(leave);
         self.scalars.clear();
         self.jump(exit);
-    }
-
-    /// Target of a jump within the region: within a loop the back edge bypasses the interchanged
-    /// form.
-    pub(super) fn jump_target(&self, block: usize) -> vir::Block {
-        match self.heads.get(&block) {
-            Some(&general) if self.inside.contains(&(block, self.current)) => general,
-            _ => self.blocks[block],
-        }
     }
 
     /// Plans the interchanged forms of the region's loops. Their general loops are emitted at their
@@ -285,7 +277,8 @@ impl Emitter<'_> {
                 left_out += 1;
                 continue;
             }
-            self.keep_general(head, plan.blocks());
+            self.blocks
+                .keep_general(&mut self.code.b, head, plan.blocks());
             plans.insert(head, plan);
         }
         plans
@@ -314,12 +307,5 @@ impl Emitter<'_> {
             let plan = self.plan_lane_serial(head, live, facts)?;
             Some(Inner::LaneSerial(Box::new(plan)))
         })
-    }
-
-    /// Gives the general loop that begins at `head` a block of its own.
-    pub(in crate::legalize) fn keep_general(&mut self, head: usize, blocks: &[usize]) {
-        let general = self.code.b.create_block();
-        self.heads.insert(head, general);
-        self.inside.extend(blocks.iter().map(|&b| (head, b)));
     }
 }

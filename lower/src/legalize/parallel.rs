@@ -14,7 +14,7 @@ use super::evaluate::Shape;
 use super::lanes::dwords_type;
 use super::scalar::joined;
 use super::scratch::Window;
-use super::{Code, Emitter, frame_offset};
+use super::{Boundary, Code, Emitter, frame_offset};
 use crate::analysis::interchange::{MaskPlace, mask_read};
 use crate::analysis::liveness::{Live, Lives};
 use crate::analysis::parallel::affine::{Affine, BlockFacts};
@@ -158,6 +158,80 @@ impl Code<'_> {
     }
 }
 
+impl Boundary {
+    /// A slot's value at the region's entry; 0 if it is not live.
+    fn entry_slot(&mut self, code: &mut Code<'_>, slot: Slot, live: &Live) -> Value {
+        match live.has_slot(slot) {
+            true => self.read_slot(code, slot),
+            false => code.b.iconst(slot_type(slot), 0),
+        }
+    }
+
+    /// A mask's bits at the region's entry.
+    fn entry_mask(&mut self, code: &mut Code<'_>, place: MaskPlace, live: &Live) -> Value {
+        match place {
+            MaskPlace::Exec => self.entry_slot(code, Slot::Exec, live),
+            MaskPlace::Vcc => self.entry_slot(code, Slot::Vcc, live),
+            MaskPlace::Pair(n) => {
+                let [low, high] = [n, n + 1].map(|n| self.entry_slot(code, Slot::Sgpr(n), live));
+                joined(&mut code.b, low, high)
+            }
+        }
+    }
+
+    /// Writes a mask's bits to the wave.
+    fn write_mask(&mut self, code: &mut Code<'_>, place: MaskPlace, bits: Value) {
+        match place {
+            MaskPlace::Exec => self.write_slot(code, Slot::Exec, bits),
+            MaskPlace::Vcc => self.write_slot(code, Slot::Vcc, bits),
+            MaskPlace::Pair(n) => {
+                let low = code.b.ireduce(types::I32, bits);
+                let high = code.b.ushr_imm(bits, 32);
+                let high = code.b.ireduce(types::I32, high);
+                self.write_slot(code, Slot::Sgpr(n), low);
+                self.write_slot(code, Slot::Sgpr(n + 1), high);
+            }
+        }
+    }
+
+    /// A slot's current value inside the group.
+    fn group_slot(&mut self, code: &mut Code<'_>, g: &Group<'_>, slot: Slot) -> Value {
+        match g.slots.get(&slot) {
+            Some(&var) => code.b.use_var(var),
+            None => self.read_slot(code, slot),
+        }
+    }
+
+    /// Converts scalars to lane masks where a successor holds them as such.
+    fn enter_masks(&mut self, code: &mut Code<'_>, g: &Group<'_>, block: &Block) {
+        let plan = g.code();
+        let mut places: Vec<MaskPlace> = Vec::new();
+        for to in block.term.targets().filter_map(|t| t.block()) {
+            let next = match g.plan.code.get(&to) {
+                Some(next) => &next.masks_in,
+                None => &g.plan.exit_masks,
+            };
+            places.extend(next.difference(&plan.masks_out));
+        }
+        places.sort_unstable();
+        places.dedup();
+        for place in places {
+            let bits = match place {
+                MaskPlace::Exec => continue,
+                MaskPlace::Vcc => self.group_slot(code, g, Slot::Vcc),
+                MaskPlace::Pair(n) => {
+                    let [low, high] = [n, n + 1].map(|n| self.group_slot(code, g, Slot::Sgpr(n)));
+                    joined(&mut code.b, low, high)
+                }
+            };
+            let value = code.expand(&g.body, bits);
+            for (&var, x) in g.masks[&place].iter().zip(value) {
+                code.b.def_var(var, x);
+            }
+        }
+    }
+}
+
 impl Emitter<'_> {
     /// Plans the parallel regions, by first block; `taken` blocks belong to none. The first blocks also get a block for
     /// their general code.
@@ -181,7 +255,8 @@ impl Emitter<'_> {
         let found = parallel::find(request, &taken.collect());
         let mut regions = HashMap::default();
         for region in found {
-            self.keep_general(region.head, &region.blocks);
+            self.blocks
+                .keep_general(&mut self.code.b, region.head, &region.blocks);
             regions.insert(region.head, region);
         }
         regions
@@ -196,7 +271,9 @@ impl Emitter<'_> {
         // Lanes for which the facts about VGPRs hold.
         let mut known = exec;
         for &n in &plan.saved_masks {
-            let saved = self.entry_mask(MaskPlace::Pair(n), &live_in[head]);
+            let saved =
+                self.boundary
+                    .entry_mask(&mut self.code, MaskPlace::Pair(n), &live_in[head]);
             known = self.code.b.bor(known, saved);
         }
         if plan.needs_lanes {
@@ -218,14 +295,22 @@ impl Emitter<'_> {
             .slots()
             .into_iter()
             .map(|slot| {
-                let before = self.entry_slot(slot, &live_in[head]);
+                let before = self
+                    .boundary
+                    .entry_slot(&mut self.code, slot, &live_in[head]);
                 (slot, self.code.variable(slot_type(slot)), before)
             })
             .collect();
         let masks: Vec<(MaskPlace, Value)> = plan
             .masks()
             .into_iter()
-            .map(|place| (place, self.entry_mask(place, &live_in[head])))
+            .map(|place| {
+                (
+                    place,
+                    self.boundary
+                        .entry_mask(&mut self.code, place, &live_in[head]),
+                )
+            })
             .collect();
         let results: Vec<(MaskPlace, Variable)> = plan
             .exit_masks
@@ -328,7 +413,7 @@ impl Emitter<'_> {
                 .collect();
             let (base, at) = match slot {
                 Some(slot) => (frame, frame_offset(slot)),
-                None => (wave, self.home_to_write(n)),
+                None => (wave, self.boundary.home_to_write(n)),
             };
             for (j, x) in value.into_iter().enumerate() {
                 self.code
@@ -362,50 +447,15 @@ impl Emitter<'_> {
         for &(slot, var, _) in &slots {
             if behind.has_slot(slot) && !self.code.is_masked_slot(plan, slot) {
                 let value = self.code.b.use_var(var);
-                self.write_slot(slot, value);
+                self.boundary.write_slot(&mut self.code, slot, value);
             }
         }
         for (place, var) in results {
             let bits = self.code.b.use_var(var);
-            self.write_mask(place, bits);
+            self.boundary.write_mask(&mut self.code, place, bits);
         }
         self.scalars.clear();
         self.jump(&plan.exit);
-    }
-
-    /// A slot's value at the region's entry; 0 if it is not live.
-    fn entry_slot(&mut self, slot: Slot, live: &Live) -> Value {
-        match live.has_slot(slot) {
-            true => self.read_slot(slot),
-            false => self.code.b.iconst(slot_type(slot), 0),
-        }
-    }
-
-    /// A mask's bits at the region's entry.
-    fn entry_mask(&mut self, place: MaskPlace, live: &Live) -> Value {
-        match place {
-            MaskPlace::Exec => self.entry_slot(Slot::Exec, live),
-            MaskPlace::Vcc => self.entry_slot(Slot::Vcc, live),
-            MaskPlace::Pair(n) => {
-                let [low, high] = [n, n + 1].map(|n| self.entry_slot(Slot::Sgpr(n), live));
-                joined(&mut self.code.b, low, high)
-            }
-        }
-    }
-
-    /// Writes a mask's bits to the wave.
-    fn write_mask(&mut self, place: MaskPlace, bits: Value) {
-        match place {
-            MaskPlace::Exec => self.write_slot(Slot::Exec, bits),
-            MaskPlace::Vcc => self.write_slot(Slot::Vcc, bits),
-            MaskPlace::Pair(n) => {
-                let low = self.code.b.ireduce(types::I32, bits);
-                let high = self.code.b.ushr_imm(bits, 32);
-                let high = self.code.b.ireduce(types::I32, high);
-                self.write_slot(Slot::Sgpr(n), low);
-                self.write_slot(Slot::Sgpr(n + 1), high);
-            }
-        }
     }
 
     /// Emits a guest block for the group.
@@ -429,7 +479,7 @@ impl Emitter<'_> {
                 && g.code().needed[i]
                 && g.kind(v) == Kind::Scalar
             {
-                let value = self.group_slot(g, slot);
+                let value = self.boundary.group_slot(&mut self.code, g, slot);
                 self.scalars.insert(v, value);
             }
         }
@@ -472,7 +522,7 @@ impl Emitter<'_> {
         for (var, value) in news {
             self.code.b.def_var(var, value);
         }
-        self.enter_masks(g, block);
+        self.boundary.enter_masks(&mut self.code, g, block);
         match (&block.term, condition) {
             (Term::Jump(target), _) => self.code.group_edge(g, target),
             (Term::Branch { then, other, .. }, Some((value, when))) => {
@@ -488,43 +538,6 @@ impl Emitter<'_> {
                 }
             }
             _ => unreachable!("bug: {:?} in a parallel region", block.term),
-        }
-    }
-
-    /// A slot's current value inside the group.
-    fn group_slot(&mut self, g: &Group<'_>, slot: Slot) -> Value {
-        match g.slots.get(&slot) {
-            Some(&var) => self.code.b.use_var(var),
-            None => self.read_slot(slot),
-        }
-    }
-
-    /// Converts scalars to lane masks where a successor holds them as such.
-    fn enter_masks(&mut self, g: &Group<'_>, block: &Block) {
-        let plan = g.code();
-        let mut places: Vec<MaskPlace> = Vec::new();
-        for to in block.term.targets().filter_map(|t| t.block()) {
-            let next = match g.plan.code.get(&to) {
-                Some(next) => &next.masks_in,
-                None => &g.plan.exit_masks,
-            };
-            places.extend(next.difference(&plan.masks_out));
-        }
-        places.sort_unstable();
-        places.dedup();
-        for place in places {
-            let bits = match place {
-                MaskPlace::Exec => continue,
-                MaskPlace::Vcc => self.group_slot(g, Slot::Vcc),
-                MaskPlace::Pair(n) => {
-                    let [low, high] = [n, n + 1].map(|n| self.group_slot(g, Slot::Sgpr(n)));
-                    joined(&mut self.code.b, low, high)
-                }
-            };
-            let value = self.code.expand(&g.body, bits);
-            for (&var, x) in g.masks[&place].iter().zip(value) {
-                self.code.b.def_var(var, x);
-            }
         }
     }
 

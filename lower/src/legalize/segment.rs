@@ -62,7 +62,7 @@ impl Frame for Wave<'_> {
         let node = &self.0.nodes[v.index()];
         match (node.op, node.ty.width) {
             (Op::Pair, _) => e.resident_pair(self.0, v),
-            (Op::ReadS(slot), _) => Some(e.slot(slot)),
+            (Op::ReadS(slot), _) => Some(e.boundary.slot(&mut e.code, slot)),
             (Op::Const(n), Width::W32) if e.code.region.options().baseline => {
                 Some(e.code.integer(types::I32, i64::from(n as u32)))
             }
@@ -408,7 +408,7 @@ impl<'f> Emitter<'f> {
             .collect();
         for (place, value) in kept {
             let (base, offset) = match place {
-                Place::Home(n) => (body.wave, self.home_to_write(n)),
+                Place::Home(n) => (body.wave, self.boundary.home_to_write(n)),
                 Place::Frame(slot) => (body.frame, frame_offset(slot)),
             };
             for (j, x) in value.into_iter().enumerate() {
@@ -426,7 +426,7 @@ impl<'f> Emitter<'f> {
                 .spill(&body, block.nodes[v.index()].ty.width, slot, &value);
         }
         for &(n, v) in &segment.stores {
-            let home = self.home_to_write(n);
+            let home = self.boundary.home_to_write(n);
             for (j, &x) in body.values[&v].iter().enumerate() {
                 let at = home + (4 * self.code.per() * j) as i32;
                 self.code.b.store(Memory::Trusted, x, body.wave, at);

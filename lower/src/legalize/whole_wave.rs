@@ -5,13 +5,13 @@ use std::mem::offset_of;
 
 use super::affine::Known;
 use super::scalar::joined;
-use super::{Code, Emitter, access, frame_offset, home_offset, offset32, scratch};
+use super::{Boundary, Code, Emitter, access, frame_offset, home_offset, scratch};
 use crate::abi::Context;
 use crate::analysis::schedule::{Class, Place, Schedule};
 use crate::ir::functions::{CallHeader, EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
 use crate::ir::memory::{bounds, data_words, load_results};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
-use crate::vir::{Memory, StackSlot, Value, types};
+use crate::vir::{Memory, Value, types};
 
 impl Code<'_> {
     /// Stores a wave word to all 64 lanes of a new slot and returns its address.
@@ -28,16 +28,46 @@ impl Code<'_> {
     }
 }
 
-impl Code<'_> {
-    /// The same if the slot already contains the words `present`.
-    fn store_changed(&mut self, slot: StackSlot, words: &[Value], present: &[Value]) -> Value {
-        let at = self.b.stack_addr(slot);
-        for (i, &w) in words.iter().enumerate() {
-            if present.get(i) != Some(&w) {
-                self.b.store(Memory::Trusted, w, at, offset32(8 * i));
+impl Code<'_> {}
+
+impl Boundary {
+    // ---- calls
+
+    /// Addresses for the lane results of a call: their storage, or a slot that is never read.
+    pub(super) fn outputs(
+        &mut self,
+        code: &mut Code<'_>,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        lanes: usize,
+    ) -> Vec<Value> {
+        let mut places = vec![None; lanes];
+        for (i, node) in block.nodes.iter().enumerate() {
+            let n = match node.op {
+                Op::Result(n) if node.args[0] == v => usize::from(n),
+                _ if i == v.index() => 0,
+                _ => continue,
+            };
+            // A result whose storage is a VGPR's home has no other use, so it needs no slot.
+            if n < lanes && plan.place[i].is_some() {
+                places[n] = plan.place[i];
             }
         }
-        at
+        places
+            .into_iter()
+            .map(|place| {
+                let (base, offset) = match place {
+                    Some(Place::Home(n)) => (code.region.wave(), self.home_to_write(n)),
+                    Some(Place::Frame(slot)) => (code.region.frame(), frame_offset(slot)),
+                    None => {
+                        let slot = code.take_slot();
+                        (code.region.frame(), frame_offset(slot))
+                    }
+                };
+                code.offset_by(base, offset)
+            })
+            .collect()
     }
 }
 
@@ -141,7 +171,10 @@ impl Emitter<'_> {
     pub(super) fn places(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
         let node = &block.nodes[v.index()];
         match node.op {
-            Op::Load(_, data, _) => self.outputs(block, plan, v, access::words(data)),
+            Op::Load(_, data, _) => {
+                self.boundary
+                    .outputs(&mut self.code, block, plan, v, access::words(data))
+            }
             _ => {
                 let words = data_words(node).iter();
                 words
@@ -270,61 +303,6 @@ impl Emitter<'_> {
         words
     }
 
-    // ---- calls
-
-    /// Stores words to a stack slot and returns its address.
-    pub(super) fn store_words(&mut self, slot: StackSlot, words: &[Value]) -> Value {
-        self.args_there = None;
-        self.code.store_changed(slot, words, &[])
-    }
-
-    /// Stores the arguments of a function with effects. The baseline tier omits those that the preceding call in the
-    /// same host block has stored: functions only read them.
-    fn store_args(&mut self, args: &[Value]) -> Value {
-        let present = self.args_there.take();
-        let here = self.code.b.current_block();
-        let present = present
-            .filter(|&(block, _)| self.code.region.options().baseline && Some(block) == here);
-        let present = present.map_or_else(Vec::new, |(_, words)| words);
-        self.code.store_changed(self.arg_slot, args, &present)
-    }
-
-    /// Addresses for the lane results of a call: their storage, or a slot that is never read.
-    pub(super) fn outputs(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        v: Val,
-        lanes: usize,
-    ) -> Vec<Value> {
-        let mut places = vec![None; lanes];
-        for (i, node) in block.nodes.iter().enumerate() {
-            let n = match node.op {
-                Op::Result(n) if node.args[0] == v => usize::from(n),
-                _ if i == v.index() => 0,
-                _ => continue,
-            };
-            // A result whose storage is a VGPR's home has no other use, so it needs no slot.
-            if n < lanes && plan.place[i].is_some() {
-                places[n] = plan.place[i];
-            }
-        }
-        places
-            .into_iter()
-            .map(|place| {
-                let (base, offset) = match place {
-                    Some(Place::Home(n)) => (self.code.region.wave(), self.home_to_write(n)),
-                    Some(Place::Frame(slot)) => (self.code.region.frame(), frame_offset(slot)),
-                    None => {
-                        let slot = self.code.take_slot();
-                        (self.code.region.frame(), frame_offset(slot))
-                    }
-                };
-                self.code.offset_by(base, offset)
-            })
-            .collect()
-    }
-
     fn call(&mut self, block: &Block, plan: &Schedule, v: Val, f: LaneFn, mode: u32) {
         let node = &block.nodes[v.index()];
         let mut args = Vec::new();
@@ -332,9 +310,11 @@ impl Emitter<'_> {
             args.extend(self.words(block, plan, a));
         }
         let (_, results) = f.shape();
-        let out = self.outputs(block, plan, v, results);
-        let args = self.store_words(self.arg_slot, &args);
-        let out = self.store_words(self.out_slot, &out);
+        let out = self
+            .boundary
+            .outputs(&mut self.code, block, plan, v, results);
+        let args = self.calls.store_args(&mut self.code, &args);
+        let out = self.calls.store_outputs(&mut self.code, &out);
         let mode = self.code.b.iconst(types::I32, i64::from(mode));
         let callee = self.code.function(f as usize);
         self.code.b.call_lanes(callee, [out, args, mode]);
@@ -352,7 +332,7 @@ impl Emitter<'_> {
         lanes: usize,
         scalars: usize,
     ) {
-        let out = self.outputs(block, plan, v, lanes);
+        let out = self.boundary.outputs(&mut self.code, block, plan, v, lanes);
         self.effect_to(block, plan, v, (f, site), args, &out);
         self.take_scalars(block, v, lanes, scalars);
     }
@@ -368,16 +348,15 @@ impl Emitter<'_> {
         out: &[Value],
     ) {
         let new_exec = self.new_exec(block, plan, v);
-        let at = self.store_args(args);
+        let at = self.calls.store_changed_args(&mut self.code, args);
         let out = match out {
             [] if self.code.region.options().baseline => at,
-            _ => self.store_words(self.out_slot, out),
+            _ => self.calls.store_outputs(&mut self.code, out),
         };
         let status = self.code.call_effect(f, site, at, out);
         let pc = self.code.region.pc_of(site);
         self.check(status, pc, new_exec);
-        let after = self.code.b.current_block();
-        self.args_there = after.map(|block| (block, args.to_vec()));
+        self.calls.keep_args(&self.code, args);
     }
 
     /// Reads the wave results of a call from the context.

@@ -47,13 +47,13 @@ impl Emitter<'_> {
             EffectFn::Store
         };
         let out = if load {
-            self.store_words(self.out_slot, places)
+            self.calls.store_outputs(&mut self.code, places)
         } else {
             args.extend(places);
             self.code.b.iconst(types::I64, 0)
         };
         args.extend(bounding);
-        let args = self.store_words(self.arg_slot, &args);
+        let args = self.calls.store_args(&mut self.code, &args);
         let status = self.code.call_effect(function, site, args, out);
         let pc = self.code.region.pc_of(site);
         self.check(status, pc, new_exec);

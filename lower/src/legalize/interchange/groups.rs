@@ -136,7 +136,7 @@ impl Emitter<'_> {
         let iterations = self.code.b.use_var(l.budget);
         self.code.b.def_var(l.left, iterations);
         for &(slot, var, _) in &l.slots {
-            let before = self.read_slot(slot);
+            let before = self.boundary.read_slot(&mut self.code, slot);
             self.code.b.def_var(var, before);
         }
         let no = self.code.b.iconst(types::I8, 0);

@@ -56,7 +56,7 @@ impl Emitter<'_> {
 
     /// The number of the last iteration (I64), from 0; fuel may end the loop earlier.
     fn last_iteration(&mut self, t: &Iteration<'_>, trips: Trips, fuel: Value) -> Value {
-        let from = self.read_slot(trips.slot);
+        let from = self.boundary.read_slot(&mut self.code, trips.slot);
         let to = self.scalar(&t.form.block, t.schedule, trips.bound);
         let away = if trips.step > 0 {
             self.code.b.isub(to, from)

@@ -202,7 +202,7 @@ impl Emitter<'_> {
         let rest = self.reload_shared(t, shared);
         self.place(t, rest);
         for &(slot, var, _) in &job.slots {
-            let before = self.read_slot(slot);
+            let before = self.boundary.read_slot(&mut self.code, slot);
             self.code.b.def_var(var, before);
         }
         self.begin_lane(t);

@@ -54,7 +54,7 @@ impl Emitter<'_> {
         let no = self.code.b.iconst(types::I8, 0);
         self.code.b.def_var(results.taken, no);
         for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
-            let before = self.read_slot(slot);
+            let before = self.boundary.read_slot(&mut self.code, slot);
             self.code.b.def_var(var, before);
         }
         results
@@ -108,19 +108,20 @@ impl Emitter<'_> {
     pub(super) fn commit_scalars(&mut self, results: &Results, slots: &[Written]) {
         for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
             let value = self.code.b.use_var(var);
-            self.write_slot(slot, value);
+            self.boundary.write_slot(&mut self.code, slot, value);
         }
         for (&place, &var) in &results.masks {
             let bits = self.code.b.use_var(var);
             match place {
-                MaskPlace::Exec => self.write_slot(Slot::Exec, bits),
-                MaskPlace::Vcc => self.write_slot(Slot::Vcc, bits),
+                MaskPlace::Exec => self.boundary.write_slot(&mut self.code, Slot::Exec, bits),
+                MaskPlace::Vcc => self.boundary.write_slot(&mut self.code, Slot::Vcc, bits),
                 MaskPlace::Pair(n) => {
                     let low = self.code.b.ireduce(types::I32, bits);
                     let high = self.code.b.ushr_imm(bits, 32);
                     let high = self.code.b.ireduce(types::I32, high);
-                    self.write_slot(Slot::Sgpr(n), low);
-                    self.write_slot(Slot::Sgpr(n + 1), high);
+                    self.boundary.write_slot(&mut self.code, Slot::Sgpr(n), low);
+                    self.boundary
+                        .write_slot(&mut self.code, Slot::Sgpr(n + 1), high);
                 }
             }
         }
@@ -138,7 +139,7 @@ impl Emitter<'_> {
                 for at in (0..step as i32).step_by(bytes) {
                     let from = frame_offset(slot) + at;
                     let x = e.code.b.load(ty, Memory::Trusted, frame, from);
-                    let to = e.home_to_write(n) + at;
+                    let to = e.boundary.home_to_write(n) + at;
                     e.code.b.store(Memory::Trusted, x, wave, to);
                 }
             }
@@ -157,7 +158,7 @@ impl Emitter<'_> {
             let bits = e.code.b.ushr(exec, first);
             let mut mask = None;
             for &(n, slot) in shadows {
-                let at = e.home_to_write(n);
+                let at = e.boundary.home_to_write(n);
                 let from = frame_offset(slot);
                 let new = e.code.b.load(ty, Memory::Trusted, frame, from);
                 let old = e.code.b.load(ty, Memory::Trusted, wave, at);

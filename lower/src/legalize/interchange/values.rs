@@ -147,10 +147,11 @@ impl Emitter<'_> {
     /// The bits of a mask outside of the iterations.
     pub(super) fn mask_before(&mut self, place: MaskPlace) -> Value {
         match place {
-            MaskPlace::Exec => self.read_slot(Slot::Exec),
-            MaskPlace::Vcc => self.read_slot(Slot::Vcc),
+            MaskPlace::Exec => self.boundary.read_slot(&mut self.code, Slot::Exec),
+            MaskPlace::Vcc => self.boundary.read_slot(&mut self.code, Slot::Vcc),
             MaskPlace::Pair(n) => {
-                let [low, high] = [n, n + 1].map(|n| self.read_slot(Slot::Sgpr(n)));
+                let [low, high] =
+                    [n, n + 1].map(|n| self.boundary.read_slot(&mut self.code, Slot::Sgpr(n)));
                 joined(&mut self.code.b, low, high)
             }
         }
@@ -183,7 +184,7 @@ impl Emitter<'_> {
                     if node.ty.width == Width::W32
                         && form.slots.iter().all(|&(s, _)| s != slot) =>
                 {
-                    let word = self.read_slot(slot);
+                    let word = self.boundary.read_slot(&mut self.code, slot);
                     self.code.lanes(&t.body).splat(Width::W32, word)
                 }
                 _ => continue,

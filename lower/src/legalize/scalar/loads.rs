@@ -131,7 +131,7 @@ impl Emitter<'_> {
     /// Emits a load by the runtime; returns the address of the words.
     fn load_by_call(&mut self, address: Value, load: Load, new_exec: Option<Value>) -> Value {
         let count = self.code.b.iconst(types::I64, i64::from(load.count));
-        let args = self.store_words(self.arg_slot, &[address, count]);
+        let args = self.calls.store_args(&mut self.code, &[address, count]);
         let status = self
             .code
             .call_effect(EffectFn::ScalarLoad, load.site, args, args);
@@ -153,7 +153,7 @@ impl Emitter<'_> {
         loads: &[Load],
         new_exec: Option<Value>,
     ) -> Value {
-        let place = self.place_of_loaded();
+        let place = self.calls.loaded(&mut self.code, 4 * REACH as u32);
         for &load in loads {
             let away = load.offset - first;
             let address = self.code.b.iadd_imm(start, i64::from(away));
@@ -164,15 +164,5 @@ impl Emitter<'_> {
             }
         }
         place
-    }
-
-    /// The buffer for words that the runtime loaded.
-    fn place_of_loaded(&mut self) -> Value {
-        let slot = match self.loaded_slot {
-            Some(slot) => slot,
-            None => self.code.b.func.stack_slot(4 * REACH as u32),
-        };
-        self.loaded_slot = Some(slot);
-        self.code.b.stack_addr(slot)
     }
 }
