@@ -9,7 +9,6 @@ use crate::analysis::liveness::{self, Live};
 use crate::analysis::schedule::{self, Schedule, Segment};
 use crate::analysis::uniformity;
 use crate::ir::{Block, Func, Slot, Val, verify};
-use crate::maps::HashMap;
 use crate::options::{Forms, Options};
 use crate::passes::{self, Analysed};
 use crate::vir::{self, Builder, Memory, Value, types};
@@ -20,7 +19,9 @@ use boundary::Boundary;
 use calls::Calls;
 use code::{Code, frame_offset, home_offset, offset32};
 use prefetch::Prefetches;
+use profile::Profile;
 use region::Region;
+use wave_values::WaveValues;
 
 mod access;
 mod affine;
@@ -53,6 +54,7 @@ mod segment;
 mod value_numbering;
 mod variables;
 mod wave_switch;
+mod wave_values;
 mod whole_wave;
 
 /// Properties of an emitted region.
@@ -100,7 +102,6 @@ pub fn emit(
     let facts = uniformity::analyse(f, options.start, tables, options.has_parallel());
     let b = Builder::new(func, ssa);
     let mut e = Emitter::new(f, *options, base, (live_in, &facts), b);
-    e.notes = profile::Notes::wanted(options);
     e.prologue(live_in);
     let mut loops = e.interchange(live_in, &facts);
     let taken = loops
@@ -115,7 +116,7 @@ pub fn emit(
         e.prefetches.begin_block(f, i);
         e.block(i, block, &plan, &live[i]);
         if let Some(form) = loops.remove(&i) {
-            e.profile_interchanged(&form);
+            e.profile.begin_form(&mut e.code, &form);
             match &form {
                 interchange::Inner::Groups(plan) => e.interchanged(i, plan),
                 interchange::Inner::LaneSerial(plan) => e.lane_serial(i, plan),
@@ -127,7 +128,11 @@ pub fn emit(
         e.code.free_variables();
     }
     e.epilogue();
-    let (slots, writes_from, notes) = (e.code.slots(), e.boundary.writes_from(), e.notes.take());
+    let (slots, writes_from, notes) = (
+        e.code.slots(),
+        e.boundary.writes_from(),
+        e.profile.into_notes(),
+    );
     let (relays, straight, wave) = (
         e.wave_switch.is_some(),
         e.code.region.is_straight(),
@@ -158,13 +163,12 @@ struct Emitter<'f> {
     exits: SharedExits,
     calls: Calls,
     wave_switch: Option<wave_switch::WaveSwitch>,
-    notes: Option<profile::Notes>,
     /// The block that is being emitted.
     current: usize,
     facts: BlockFacts,
+    values: WaveValues,
     prefetches: Prefetches,
-    scalars: HashMap<Val, Value>,
-    bits: HashMap<Val, Value>,
+    profile: Profile,
     singles: affine::Singles,
     /// Loads that are fused into the current segment loop.
     fusion: fuse::Fusion,
@@ -193,12 +197,11 @@ impl<'f> Emitter<'f> {
             exits: SharedExits::default(),
             calls,
             wave_switch: None,
-            notes: None,
             current: 0,
             facts: BlockFacts::default(),
+            values: WaveValues::default(),
             prefetches,
-            scalars: HashMap::default(),
-            bits: HashMap::default(),
+            profile: Profile::new(&o),
             singles: affine::Singles::default(),
             fusion: fuse::Fusion::default(),
         }
@@ -211,14 +214,13 @@ impl<'f> Emitter<'f> {
             self.code.seal(head);
         }
         self.boundary.hold_slots(&mut self.code, index);
-        self.scalars.clear();
-        self.bits.clear();
+        self.values.clear();
         self.singles.clear();
         self.code.reserve_slots(plan.slots);
         if self.code.region.options().count {
             self.code.count(block);
         }
-        self.profile_block(block);
+        self.profile.begin_block(&mut self.code, &self.facts, block);
         // Number of calls at the beginning of the gap that are fused into the preceding segment.
         let mut made = 0;
         for (gap, calls) in plan.gaps.iter().enumerate() {

@@ -107,7 +107,7 @@ impl Emitter<'_> {
             self.rest_of(work, &known, after);
         }
         self.code.b.switch_to_block(general);
-        self.profile_after();
+        self.profile.end_segment(&mut self.code);
     }
 
     /// The masks of a segment with loads or stores, if they can be computed from values that are affine over the whole

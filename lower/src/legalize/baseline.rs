@@ -93,7 +93,7 @@ impl Emitter<'_> {
         }
         // In a loop's second form a register may have a value other than the wave's.
         let register = |v: Val| match block.nodes[v.index()].op {
-            Op::ReadS(Slot::Sgpr(n)) if !self.scalars.contains_key(&v) => Some(n),
+            Op::ReadS(Slot::Sgpr(n)) if !self.values.has(v) => Some(n),
             _ => None,
         };
         let [low, high] = [0, 1].map(|i| register(node.args[i]));

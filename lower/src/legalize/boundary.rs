@@ -517,7 +517,9 @@ impl Emitter<'_> {
         self.code.return_at(params[0], params[1]);
         self.exits.end_entries(&mut self.code);
         self.exits.end_faulted(&mut self.code);
-        self.end_wave_switch();
+        if let Some(wave_switch) = &self.wave_switch {
+            wave_switch.end_region(&mut self.code);
+        }
     }
 }
 

@@ -46,15 +46,18 @@ impl Emitter<'_> {
             }
             Term::End => {
                 // The registers of a wave that has ended are dead.
-                self.end_wave();
+                match &self.wave_switch {
+                    Some(wave_switch) => wave_switch.end_wave(&mut self.code, self.current),
+                    None => self.code.return_with(ExitCode::End),
+                }
             }
             Term::Barrier { next } => {
                 let pc = self.code.address(next.pc());
                 let entry = next.block().and_then(|b| self.boundary.entry_number(b));
                 match (&self.wave_switch, entry) {
-                    (Some(_), Some(entry)) => {
+                    (Some(wave_switch), Some(entry)) => {
                         self.boundary.settle_at(&mut self.code, pc, live);
-                        self.arrive_at_barrier(entry);
+                        wave_switch.arrive_at_barrier(&mut self.code, self.current, entry);
                     }
                     _ => {
                         self.boundary.note_resume(&mut self.code, next.block());

@@ -171,8 +171,7 @@ impl Emitter<'_> {
     ) -> Option<(vir::Block, Value, vir::Block)> {
         let general = self.blocks.general(index);
         self.code.b.switch_to_block(self.blocks.entry(index));
-        self.scalars.clear();
-        self.bits.clear();
+        self.values.clear();
         if !self.boundary.has_exec(&self.code.region) {
             self.code.b.jump(general, &[]);
             return None;
@@ -201,7 +200,7 @@ impl Emitter<'_> {
     /// Makes the scalars of the wave that an iteration reads available.
     fn iteration_scalars(&mut self, t: &Iteration<'_>, slots: &[Written]) {
         let form = t.form;
-        self.scalars.clone_from(&t.fixed);
+        self.values.set_scalars(t.fixed.clone());
         for (i, node) in form.block.nodes.iter().enumerate() {
             if let Op::ReadS(slot) = node.op
                 && form.kinds[i].is_some()
@@ -211,7 +210,7 @@ impl Emitter<'_> {
                     Some(&(_, var, _)) => self.code.b.use_var(var),
                     None => self.boundary.read_slot(&mut self.code, slot),
                 };
-                self.scalars.insert(Val(i as u32), value);
+                self.values.insert(Val(i as u32), value);
             }
         }
     }
@@ -229,7 +228,7 @@ impl Emitter<'_> {
         self.boundary
             .leave(&mut self.code, pc, ExitCode::Yield, live);
         self.code.b.switch_to_block(leave);
-        self.scalars.clear();
+        self.values.clear_scalars();
         self.jump(exit);
     }
 

@@ -66,6 +66,13 @@ struct Group<'p> {
     temporary: u32,
 }
 
+/// Is a slot part of a mask that is held as a lane mask at the exit?
+fn is_masked_slot(plan: &Parallel, slot: Slot) -> bool {
+    plan.exit_masks
+        .iter()
+        .any(|&place| parallel::slots_of(place).any(|s| s == slot))
+}
+
 impl Group<'_> {
     fn code(&self) -> &BlockPlan {
         &self.plan.code[&self.at]
@@ -90,13 +97,6 @@ impl Group<'_> {
 }
 
 impl Code<'_> {
-    /// Is a slot part of a mask that is held as a lane mask at the exit?
-    fn is_masked_slot(&self, plan: &Parallel, slot: Slot) -> bool {
-        plan.exit_masks
-            .iter()
-            .any(|&place| parallel::slots_of(place).any(|s| s == slot))
-    }
-
     /// A new variable with an initial value.
     fn defined(&mut self, value: Value) -> Variable {
         let ty = self.b.func.ty(value);
@@ -445,7 +445,7 @@ impl Emitter<'_> {
             .collect();
         self.commit(&shadows);
         for &(slot, var, _) in &slots {
-            if behind.has_slot(slot) && !self.code.is_masked_slot(plan, slot) {
+            if behind.has_slot(slot) && !is_masked_slot(plan, slot) {
                 let value = self.code.b.use_var(var);
                 self.boundary.write_slot(&mut self.code, slot, value);
             }
@@ -454,7 +454,7 @@ impl Emitter<'_> {
             let bits = self.code.b.use_var(var);
             self.boundary.write_mask(&mut self.code, place, bits);
         }
-        self.scalars.clear();
+        self.values.clear_scalars();
         self.jump(&plan.exit);
     }
 
@@ -463,8 +463,7 @@ impl Emitter<'_> {
         let f = self.code.region.func();
         let block = &f.blocks[g.at];
         self.code.b.switch_to_block(g.blocks[&g.at]);
-        self.scalars.clear();
-        self.bits.clear();
+        self.values.clear();
         self.singles.clear();
         g.body.values.clear();
         g.body.words.clear();
@@ -480,7 +479,7 @@ impl Emitter<'_> {
                 && g.kind(v) == Kind::Scalar
             {
                 let value = self.boundary.group_slot(&mut self.code, g, slot);
-                self.scalars.insert(v, value);
+                self.values.insert(v, value);
             }
         }
         for &v in &block.effects {

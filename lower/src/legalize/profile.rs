@@ -4,7 +4,7 @@
 use std::mem::offset_of;
 
 use super::interchange::Inner;
-use super::{Code, Emitter, offset32};
+use super::{BlockFacts, Code, Emitter, offset32};
 use crate::abi::Context;
 use crate::analysis::schedule::{Schedule, Segment};
 use crate::ir::{Block, Op, Val};
@@ -44,7 +44,7 @@ enum Part {
 
 impl Notes {
     /// Notes for code with these options, if they request any.
-    pub(super) fn wanted(options: &Options) -> Option<Notes> {
+    fn wanted(options: &Options) -> Option<Notes> {
         (options.shapes || options.profile).then(|| Notes {
             shape: Shape {
                 blocks: Vec::new(),
@@ -109,18 +109,27 @@ impl Code<'_> {
     }
 }
 
-impl Emitter<'_> {
-    /// Marks the code emitted from here on as a piece of the current block.
-    fn piece(&mut self, part: Part) {
-        if let Some(notes) = &mut self.notes {
-            let block = notes.shape.blocks.len() - 1;
-            notes.pieces.push(Piece { block, part });
-            self.code.b.set_loc(notes.pieces.len() as u32);
+/// Notes on the chosen shapes of a region while it is emitted, and the counters in its code.
+pub(super) struct Profile {
+    /// `None` unless the options request them.
+    notes: Option<Notes>,
+}
+
+impl Profile {
+    /// Notes on code with these options, if they request any.
+    pub(super) fn new(options: &Options) -> Profile {
+        Profile {
+            notes: Notes::wanted(options),
         }
     }
 
+    /// The notes.
+    pub(super) fn into_notes(self) -> Option<Notes> {
+        self.notes
+    }
+
     /// At the beginning of a block.
-    pub(super) fn profile_block(&mut self, block: &Block) {
+    pub(super) fn begin_block(&mut self, code: &mut Code<'_>, facts: &BlockFacts, block: &Block) {
         if self.notes.is_none() {
             return;
         }
@@ -130,19 +139,17 @@ impl Emitter<'_> {
             else {
                 return None;
             };
-            let how = match self.facts.affine(*v) {
+            let how = match facts.affine(*v) {
                 Some(affine) => Access::Affine {
                     stride: affine.stride,
                     guarded: affine.guarded,
                 },
-                None if self.facts.table(*v).is_some() => Access::Table,
-                None if self.facts.is_inline_scratch(&self.code.region, block, *v) => {
-                    Access::Scratch
-                }
-                None if self.code.region.is_contiguous_form(block, *v) => Access::Runs,
+                None if facts.table(*v).is_some() => Access::Table,
+                None if facts.is_inline_scratch(&code.region, block, *v) => Access::Scratch,
+                None if code.region.is_contiguous_form(block, *v) => Access::Runs,
                 None => Access::Call,
             };
-            let pc = self.code.region.pc_of(site);
+            let pc = code.region.pc_of(site);
             Some(AccessShape { pc, how })
         });
         let accesses: Vec<AccessShape> = accesses.collect();
@@ -158,29 +165,21 @@ impl Emitter<'_> {
             accesses,
             ..BlockShape::default()
         });
-        self.piece(Part::Wave);
-        self.code.add_one(executions);
+        self.piece(code, Part::Wave);
+        code.add_one(executions);
     }
 
-    /// At the end of a block, where its EXEC values are available.
-    pub(super) fn profile_lanes(&mut self, block: &Block, plan: &Schedule) {
-        let notes = self
-            .notes
-            .as_ref()
-            .filter(|_| self.code.region.options().profile);
-        let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
-            return;
-        };
-        let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
-        for (&(exec, _), counter) in block.counts.iter().zip(counters) {
-            let exec = self.scalar(block, plan, exec);
-            let lanes = self.code.b.popcnt(exec);
-            self.code.add_to(counter, lanes);
+    /// Marks the code emitted from here on as a piece of the current block.
+    fn piece(&mut self, code: &mut Code<'_>, part: Part) {
+        if let Some(notes) = &mut self.notes {
+            let block = notes.shape.blocks.len() - 1;
+            notes.pieces.push(Piece { block, part });
+            code.b.set_loc(notes.pieces.len() as u32);
         }
     }
 
     /// Before the second form of the loop that begins with the block just emitted.
-    pub(super) fn profile_interchanged(&mut self, form: &Inner) {
+    pub(super) fn begin_form(&mut self, code: &mut Code<'_>, form: &Inner) {
         let Some(notes) = &mut self.notes else { return };
         let iterations = notes.counter();
         if let Some(shape) = notes.shape.blocks.last_mut() {
@@ -193,38 +192,39 @@ impl Emitter<'_> {
                 bytes: 0,
             });
         }
-        self.piece(Part::Interchanged);
+        self.piece(code, Part::Interchanged);
     }
 
     /// After that loop, which ran `iterations` (I64) iterations with all lanes.
-    pub(super) fn profile_iterations(&mut self, iterations: Value) {
+    pub(super) fn count_iterations(&mut self, code: &mut Code<'_>, iterations: Value) {
         let notes = self
             .notes
             .as_ref()
-            .filter(|_| self.code.region.options().profile);
+            .filter(|_| code.region.options().profile);
         let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
             return;
         };
         let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
         let made = shape.interchanged.as_ref().map(|form| form.iterations);
         for counter in made.into_iter().chain([shape.executions]) {
-            self.code.add_to(counter, iterations);
+            code.add_to(counter, iterations);
         }
-        let lanes = self.code.b.ishl_imm(iterations, 6);
+        let lanes = code.b.ishl_imm(iterations, 6);
         for counter in counters {
-            self.code.add_to(counter, lanes);
+            code.add_to(counter, lanes);
         }
     }
 
     /// Before the loops of a segment.
-    pub(super) fn profile_segment(
+    pub(super) fn begin_segment(
         &mut self,
+        code: &mut Code<'_>,
         block: &Block,
         plan: &Schedule,
         segment: &Segment,
         group: usize,
     ) {
-        let masked_group = self.code.per() as u8;
+        let masked_group = code.per() as u8;
         let Some(notes) = &mut self.notes else { return };
         let Some(shape) = notes.shape.blocks.last_mut() else {
             return;
@@ -240,7 +240,7 @@ impl Emitter<'_> {
     }
 
     /// Before a loop of the segment.
-    pub(super) fn profile_loop(&mut self, unmasked: bool) {
+    pub(super) fn begin_loop(&mut self, code: &mut Code<'_>, unmasked: bool) {
         let Some(notes) = &mut self.notes else { return };
         let Some(shape) = notes.shape.blocks.last_mut() else {
             return;
@@ -259,17 +259,40 @@ impl Emitter<'_> {
                 .expect("it was there")
                 .segments[last]
                 .masked = Some(counter);
-            self.code.add_one(counter);
+            code.add_one(counter);
         }
-        self.piece(Part::Segment {
-            number: last,
-            unmasked,
-        });
+        self.piece(
+            code,
+            Part::Segment {
+                number: last,
+                unmasked,
+            },
+        );
     }
 
     /// Behind the loops of a segment.
-    pub(super) fn profile_after(&mut self) {
-        self.piece(Part::Wave);
+    pub(super) fn end_segment(&mut self, code: &mut Code<'_>) {
+        self.piece(code, Part::Wave);
+    }
+}
+
+impl Emitter<'_> {
+    /// At the end of a block, where its EXEC values are available.
+    pub(super) fn profile_lanes(&mut self, block: &Block, plan: &Schedule) {
+        let notes = self
+            .profile
+            .notes
+            .as_ref()
+            .filter(|_| self.code.region.options().profile);
+        let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
+            return;
+        };
+        let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
+        for (&(exec, _), counter) in block.counts.iter().zip(counters) {
+            let exec = self.scalar(block, plan, exec);
+            let lanes = self.code.b.popcnt(exec);
+            self.code.add_to(counter, lanes);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use std::mem::offset_of;
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
+use super::affine::Singles;
 use super::lanes::dwords_type;
 use super::{BlockFacts, Code, Emitter, Region, access};
 use crate::abi::Context;
@@ -433,6 +434,69 @@ impl BlockFacts {
     }
 }
 
+impl Singles {
+    /// The window of an access: from its offset 0 to the end of the wave's scratch. `room` is 0 if the start is outside
+    /// of the wave's scratch or misaligned, or if the descriptor is not one of scratch or has too few records. Accesses
+    /// of a block with the same bounds share a window.
+    pub(super) fn scratch_window(
+        &mut self,
+        code: &mut Code<'_>,
+        v: Val,
+        block: &Block,
+        space: Space,
+        bounding: &[Value],
+    ) -> Window {
+        let mut key = bounds(&block.nodes[v.index()]).to_vec();
+        key.truncate(3);
+        if let Some(window) = self.window(&key) {
+            return window;
+        }
+        let (at, len) = (
+            offset_of!(Context, scratch),
+            offset_of!(Context, scratch_len),
+        );
+        let [at, len] = [at, len].map(|field| code.context(types::I64, field));
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let start = match space {
+            Space::Scratch => bounding[0],
+            _ => {
+                let base = code.b.band_imm(bounding[0], (1 << 48) - 1);
+                code.b.iadd(base, bounding[2])
+            }
+        };
+        let away = code.b.isub(start, at);
+        let inside = code.b.icmp(order, away, len);
+        // Some targets ignore the low bits of misaligned addresses.
+        let rest = code.b.band_imm(start, 3);
+        let aligned = code.b.icmp_imm(IntCC::Equal, rest, 0);
+        let mut good = code.b.band(inside, aligned);
+        let room = code.b.isub(len, away);
+        if space != Space::Scratch {
+            let wrong = [0, 1].map(|i| {
+                let word = SCRATCH_DESCRIPTOR[i];
+                let [mask, bits] = [word.mask, word.bits].map(|w| (u64::from(w) << 32) as i64);
+                let word = code.b.band_imm(bounding[i], mask);
+                code.b.bxor_imm(word, bits)
+            });
+            let wrong = code.b.bor(wrong[0], wrong[1]);
+            let kind = code.b.icmp_imm(IntCC::Equal, wrong, 0);
+            // Some targets compare the sum of offset and SOFFSET with the number of records. This check covers all
+            // offsets in the window.
+            let records = code.b.band_imm(bounding[1], i64::from(u32::MAX));
+            let most = code.b.ushr_imm(room, 6);
+            let most = code.b.iadd(most, bounding[2]);
+            let bound = code.b.icmp(order, most, records);
+            let both = code.b.band(kind, bound);
+            good = code.b.band(good, both);
+        }
+        let zero = code.b.iconst(types::I64, 0);
+        let room = code.b.select(good, room, zero);
+        let window = Window { start, room };
+        self.keep_window(key, window);
+        window
+    }
+}
+
 impl Emitter<'_> {
     /// Emits an access of scratch.
     pub(super) fn scratch_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
@@ -481,7 +545,9 @@ impl Emitter<'_> {
             call(self);
             return;
         }
-        let window = self.scratch_window(v, block, space, &bounding);
+        let window = self
+            .singles
+            .scratch_window(&mut self.code, v, block, space, &bounding);
         let least = match (space, bounds(node)) {
             (Space::Buffer, &[_, _, _, least]) => match block.nodes[least.index()].op {
                 Op::Const(least) => least as u32,
@@ -526,65 +592,5 @@ impl Emitter<'_> {
         call(self);
         self.code.b.jump(done, &[]);
         self.code.enter(done);
-    }
-
-    /// The window of an access: from its offset 0 to the end of the wave's scratch. `room` is 0 if the start is outside
-    /// of the wave's scratch or misaligned, or if the descriptor is not one of scratch or has too few records. Accesses
-    /// of a block with the same bounds share a window.
-    pub(super) fn scratch_window(
-        &mut self,
-        v: Val,
-        block: &Block,
-        space: Space,
-        bounding: &[Value],
-    ) -> Window {
-        let mut key = bounds(&block.nodes[v.index()]).to_vec();
-        key.truncate(3);
-        if let Some(&window) = self.singles.scratch.get(&key) {
-            return window;
-        }
-        let (at, len) = (
-            offset_of!(Context, scratch),
-            offset_of!(Context, scratch_len),
-        );
-        let [at, len] = [at, len].map(|field| self.code.context(types::I64, field));
-        let order = IntCC::UnsignedLessThanOrEqual;
-        let start = match space {
-            Space::Scratch => bounding[0],
-            _ => {
-                let base = self.code.b.band_imm(bounding[0], (1 << 48) - 1);
-                self.code.b.iadd(base, bounding[2])
-            }
-        };
-        let away = self.code.b.isub(start, at);
-        let inside = self.code.b.icmp(order, away, len);
-        // Some targets ignore the low bits of misaligned addresses.
-        let rest = self.code.b.band_imm(start, 3);
-        let aligned = self.code.b.icmp_imm(IntCC::Equal, rest, 0);
-        let mut good = self.code.b.band(inside, aligned);
-        let room = self.code.b.isub(len, away);
-        if space != Space::Scratch {
-            let wrong = [0, 1].map(|i| {
-                let word = SCRATCH_DESCRIPTOR[i];
-                let [mask, bits] = [word.mask, word.bits].map(|w| (u64::from(w) << 32) as i64);
-                let word = self.code.b.band_imm(bounding[i], mask);
-                self.code.b.bxor_imm(word, bits)
-            });
-            let wrong = self.code.b.bor(wrong[0], wrong[1]);
-            let kind = self.code.b.icmp_imm(IntCC::Equal, wrong, 0);
-            // Some targets compare the sum of offset and SOFFSET with the number of records. This check covers all
-            // offsets in the window.
-            let records = self.code.b.band_imm(bounding[1], i64::from(u32::MAX));
-            let most = self.code.b.ushr_imm(room, 6);
-            let most = self.code.b.iadd(most, bounding[2]);
-            let bound = self.code.b.icmp(order, most, records);
-            let both = self.code.b.band(kind, bound);
-            good = self.code.b.band(good, both);
-        }
-        let zero = self.code.b.iconst(types::I64, 0);
-        let room = self.code.b.select(good, room, zero);
-        let window = Window { start, room };
-        self.singles.scratch.insert(key, window);
-        window
     }
 }

@@ -51,7 +51,7 @@ impl Frame for Wave<'_> {
     }
 
     fn kept<'k>(&'k mut self, e: &'k mut Emitter<'_>) -> Option<&'k mut HashMap<Val, Value>> {
-        Some(&mut e.scalars)
+        Some(e.values.scalars_mut())
     }
 
     fn is_of_wave(&self, _: Val) -> bool {
@@ -146,7 +146,7 @@ impl<'f> Emitter<'f> {
                 let wide = self.code.b.uextend(types::I64, one);
                 self.code.b.ineg(wide)
             }
-            _ => self.bits[&v],
+            _ => self.values.mask_bits(v),
         }
     }
 
@@ -182,7 +182,8 @@ impl<'f> Emitter<'f> {
         let group = self
             .facts
             .group_of(&self.code.region, block, segment, loads);
-        self.profile_segment(block, plan, segment, group);
+        self.profile
+            .begin_segment(&mut self.code, block, plan, segment, group);
         let work = Work {
             block,
             plan,
@@ -218,7 +219,7 @@ impl<'f> Emitter<'f> {
                 self.code.require(other, good);
             }
             // Values computed on the other path are not available after it.
-            let scalars = self.scalars.clone();
+            let scalars = self.values.scalars().clone();
             let singles = self.singles.clone();
             self.predict_all(&mut fusion);
             self.fusion = fusion;
@@ -228,19 +229,20 @@ impl<'f> Emitter<'f> {
             }
             self.fusion = Fusion::default();
             self.code.enter(other);
-            self.profile_after();
+            self.profile.end_segment(&mut self.code);
             self.code.set_out_of_line(true);
             let prefetches = self.prefetches.suspend();
             self.one_by_one(work, (loads, stores), after);
             self.code.set_out_of_line(false);
             self.prefetches.resume(prefetches);
-            (self.scalars, self.singles) = (scalars, singles);
+            self.values.set_scalars(scalars);
+            self.singles = singles;
         }
         self.code.enter(after);
-        self.profile_after();
+        self.profile.end_segment(&mut self.code);
         for (v, var) in bits {
             let value = self.code.b.use_var(var);
-            self.bits.insert(v, value);
+            self.values.insert_mask_bits(v, value);
         }
     }
 
@@ -260,7 +262,7 @@ impl<'f> Emitter<'f> {
             self.masked(w, behind);
         }
         self.code.enter(behind);
-        self.profile_after();
+        self.profile.end_segment(&mut self.code);
         for &store in stores {
             self.whole(w.block, w.plan, store);
         }
@@ -297,7 +299,7 @@ impl<'f> Emitter<'f> {
 
     /// The loop of a segment for EXEC all ones.
     pub(super) fn full(&mut self, w: Work<'_>, after: HostBlock) {
-        self.profile_loop(true);
+        self.profile.begin_loop(&mut self.code, true);
         self.lane_loop(w, true, None, after);
     }
 
@@ -312,7 +314,7 @@ impl<'f> Emitter<'f> {
             }
             any
         });
-        self.profile_loop(false);
+        self.profile.begin_loop(&mut self.code, false);
         let group = self.code.per();
         self.lane_loop(Work { group, ..w }, false, skip, after);
     }
@@ -478,7 +480,7 @@ impl<'f> Emitter<'f> {
                 self.code.expand(body, bits)
             }
             (Class::Lane, _) if node.ty.width == Width::W1 => {
-                let bits = self.bits[&v];
+                let bits = self.values.mask_bits(v);
                 self.code.expand(body, bits)
             }
             (Class::Scalar, Op::Const(c)) if node.ty.width != Width::W1 => {

@@ -136,151 +136,138 @@ impl Emitter<'_> {
         });
         entry
     }
+}
 
+impl WaveSwitch {
     /// Emits the shared blocks of wave switches.
-    pub(super) fn end_wave_switch(&mut self) {
-        let Some(wave_switch) = self.wave_switch.take() else {
-            return;
-        };
-        self.code.b.switch_to_block(wave_switch.arrived);
-        let here = self.code.b.block_params(wave_switch.arrived)[0];
-        self.arrive_checked(&wave_switch, here);
+    pub(super) fn end_region(&self, code: &mut Code<'_>) {
+        code.b.switch_to_block(self.arrived);
+        let here = code.b.block_params(self.arrived)[0];
+        self.arrive_checked(code, here);
 
-        self.code.b.switch_to_block(wave_switch.leave);
-        self.code.b.set_cold_block(wave_switch.leave);
-        let here = self.code.b.block_params(wave_switch.leave)[0];
-        self.code.set_context(here, offset_of!(Context, resume));
-        self.code.return_with(ExitCode::Barrier);
+        code.b.switch_to_block(self.leave);
+        code.b.set_cold_block(self.leave);
+        let here = code.b.block_params(self.leave)[0];
+        code.set_context(here, offset_of!(Context, resume));
+        code.return_with(ExitCode::Barrier);
 
-        self.code.b.switch_to_block(wave_switch.ended);
-        self.end_by(&wave_switch, None);
-        self.wave_switch = Some(wave_switch);
+        code.b.switch_to_block(self.ended);
+        self.end_by(code, None);
     }
 
     /// Emits the arrival of the wave at the barrier before an entry, with its live registers
-    /// stored. The region has wave switches.
-    pub(super) fn arrive_at_barrier(&mut self, entry: u32) {
-        let wave_switch = self.wave_switch.take().expect("waves are handed over");
-        let here = self.code.entry_number(entry);
-        match wave_switch.entries_of_blocks[self.current] {
+    /// stored, from `block`.
+    pub(super) fn arrive_at_barrier(&self, code: &mut Code<'_>, block: usize, entry: u32) {
+        let here = code.entry_number(entry);
+        match self.entries_of_blocks[block] {
             // The other waves that entered by this entry arrive at this barrier or end; a wave that
             // ends sets the rounds to 0.
-            Some(from) => self.arrive_unchecked(&wave_switch, here, Some(from)),
+            Some(from) => self.arrive_unchecked(code, here, Some(from)),
             None => {
                 let here = [here];
-                self.code.b.jump(wave_switch.arrived, &here);
+                code.b.jump(self.arrived, &here);
             }
         }
-        self.wave_switch = Some(wave_switch);
     }
 
-    /// Emits the end of the wave.
-    pub(super) fn end_wave(&mut self) {
-        let Some(wave_switch) = self.wave_switch.take() else {
-            self.code.return_with(ExitCode::End);
-            return;
-        };
-        match wave_switch.entries_of_blocks[self.current] {
-            Some(from) => self.end_by(&wave_switch, Some(from)),
+    /// Emits the end of the wave in `block`.
+    pub(super) fn end_wave(&self, code: &mut Code<'_>, block: usize) {
+        match self.entries_of_blocks[block] {
+            Some(from) => self.end_by(code, Some(from)),
             None => {
-                self.code.b.jump(wave_switch.ended, &[]);
+                code.b.jump(self.ended, &[]);
             }
         }
-        self.wave_switch = Some(wave_switch);
     }
 
     /// Emits the arrival at the barrier before an entry; leaves the code if the others of the round
     /// have arrived at another.
-    fn arrive_checked(&mut self, wave_switch: &WaveSwitch, here: Value) {
-        let [later, on] = [(); 2].map(|()| self.code.b.create_block());
-        let running = self.code.context(types::I32, offset_of!(Context, index));
-        self.code.b.brif(running, later, &[], on, &[]);
-        self.code.b.switch_to_block(later);
-        let others = self.code.context(types::I32, offset_of!(Context, arrived));
-        let same = self.code.b.icmp(IntCC::Equal, others, here);
+    fn arrive_checked(&self, code: &mut Code<'_>, here: Value) {
+        let [later, on] = [(); 2].map(|()| code.b.create_block());
+        let running = code.context(types::I32, offset_of!(Context, index));
+        code.b.brif(running, later, &[], on, &[]);
+        code.b.switch_to_block(later);
+        let others = code.context(types::I32, offset_of!(Context, arrived));
+        let same = code.b.icmp(IntCC::Equal, others, here);
         let arg = [here];
-        self.code.b.brif(same, on, &[], wave_switch.leave, &arg);
-        self.code.b.switch_to_block(on);
-        self.arrive_unchecked(wave_switch, here, None);
+        code.b.brif(same, on, &[], self.leave, &arg);
+        code.b.switch_to_block(on);
+        self.arrive_unchecked(code, here, None);
     }
 
     /// Emits the arrival at the barrier before an entry where the others of the round arrive or
     /// have ended. Switches to the next wave, or after the last one to the first one after the
     /// barrier; leaves the code after the last round. All waves have entered by the entry `from`,
     /// if it is unique.
-    fn arrive_unchecked(&mut self, wave_switch: &WaveSwitch, here: Value, from: Option<u32>) {
-        let [next, all, again] = [(); 3].map(|()| self.code.b.create_block());
-        self.code.set_context(here, offset_of!(Context, arrived));
-        let (running, more) = self.code.more_waves();
-        self.code.b.brif(more, next, &[], all, &[]);
-        self.code.b.switch_to_block(next);
-        self.switch_to_next(wave_switch, running, from);
+    fn arrive_unchecked(&self, code: &mut Code<'_>, here: Value, from: Option<u32>) {
+        let [next, all, again] = [(); 3].map(|()| code.b.create_block());
+        code.set_context(here, offset_of!(Context, arrived));
+        let (running, more) = code.more_waves();
+        code.b.brif(more, next, &[], all, &[]);
+        code.b.switch_to_block(next);
+        self.switch_to_next(code, running, from);
 
-        self.code.b.switch_to_block(all);
-        let rounds = self.code.context(types::I32, offset_of!(Context, rounds));
+        code.b.switch_to_block(all);
+        let rounds = code.context(types::I32, offset_of!(Context, rounds));
         let arg = [here];
-        self.code
-            .b
-            .brif(rounds, again, &[], wave_switch.leave, &arg);
-        self.code.b.switch_to_block(again);
-        let one = self.code.b.iconst(types::I32, 1);
-        let rounds = self.code.b.isub(rounds, one);
-        self.code.set_context(rounds, offset_of!(Context, rounds));
-        self.code.set_context(here, offset_of!(Context, entry));
-        let first = self.code.b.iconst(types::I32, 0);
-        self.code.set_context(first, offset_of!(Context, index));
-        let waves = self.code.context(types::I64, offset_of!(Context, waves));
-        self.switch_to(wave_switch, waves, here);
+        code.b.brif(rounds, again, &[], self.leave, &arg);
+        code.b.switch_to_block(again);
+        let one = code.b.iconst(types::I32, 1);
+        let rounds = code.b.isub(rounds, one);
+        code.set_context(rounds, offset_of!(Context, rounds));
+        code.set_context(here, offset_of!(Context, entry));
+        let first = code.b.iconst(types::I32, 0);
+        code.set_context(first, offset_of!(Context, index));
+        let waves = code.context(types::I64, offset_of!(Context, waves));
+        self.switch_to(code, waves, here);
     }
 
     /// Emits the end of a wave: the next one continues. All waves have entered by the entry `from`,
     /// if it is unique.
-    fn end_by(&mut self, wave_switch: &WaveSwitch, from: Option<u32>) {
-        let [next, out] = [(); 2].map(|()| self.code.b.create_block());
-        let (running, more) = self.code.more_waves();
-        let one = self.code.b.iconst(types::I32, 1);
-        let bit = self.code.b.ishl(one, running);
-        let before = self.code.context(types::I32, offset_of!(Context, ended));
-        let with = self.code.b.bor(before, bit);
-        self.code.set_context(with, offset_of!(Context, ended));
+    fn end_by(&self, code: &mut Code<'_>, from: Option<u32>) {
+        let [next, out] = [(); 2].map(|()| code.b.create_block());
+        let (running, more) = code.more_waves();
+        let one = code.b.iconst(types::I32, 1);
+        let bit = code.b.ishl(one, running);
+        let before = code.context(types::I32, offset_of!(Context, ended));
+        let with = code.b.bor(before, bit);
+        code.set_context(with, offset_of!(Context, ended));
         // Not all waves reach a later barrier.
-        let none = self.code.b.iconst(types::I32, 0);
-        self.code.set_context(none, offset_of!(Context, rounds));
-        self.code.b.brif(more, next, &[], out, &[]);
-        self.code.b.switch_to_block(next);
-        self.switch_to_next(wave_switch, running, from);
-        self.code.b.switch_to_block(out);
-        self.code.return_with(ExitCode::End);
+        let none = code.b.iconst(types::I32, 0);
+        code.set_context(none, offset_of!(Context, rounds));
+        code.b.brif(more, next, &[], out, &[]);
+        code.b.switch_to_block(next);
+        self.switch_to_next(code, running, from);
+        code.b.switch_to_block(out);
+        code.return_with(ExitCode::End);
     }
 
     /// Switches to the wave after the running one; waves enter by the entry `from`, if it is
     /// unique.
-    fn switch_to_next(&mut self, wave_switch: &WaveSwitch, running: Value, from: Option<u32>) {
-        let one = self.code.b.iconst(types::I32, 1);
-        let to = self.code.b.iadd(running, one);
-        self.code.set_context(to, offset_of!(Context, index));
-        let waves = self.code.context(types::I64, offset_of!(Context, waves));
-        let offset = self.code.b.uextend(types::I64, to);
-        let offset = self.code.b.ishl_imm(offset, 3);
-        let place = self.code.b.iadd(waves, offset);
+    fn switch_to_next(&self, code: &mut Code<'_>, running: Value, from: Option<u32>) {
+        let one = code.b.iconst(types::I32, 1);
+        let to = code.b.iadd(running, one);
+        code.set_context(to, offset_of!(Context, index));
+        let waves = code.context(types::I64, offset_of!(Context, waves));
+        let offset = code.b.uextend(types::I64, to);
+        let offset = code.b.ishl_imm(offset, 3);
+        let place = code.b.iadd(waves, offset);
         let entry = match from {
-            Some(from) => self.code.entry_number(from),
-            None => self.code.context(types::I32, offset_of!(Context, entry)),
+            Some(from) => code.entry_number(from),
+            None => code.context(types::I32, offset_of!(Context, entry)),
         };
-        self.switch_to(wave_switch, place, entry);
+        self.switch_to(code, place, entry);
     }
 
     /// Makes the wave whose address is at `place` the running one, and enters it by an entry (I32).
-    fn switch_to(&mut self, wave_switch: &WaveSwitch, place: Value, entry: Value) {
-        let wave = self.code.b.load(types::I64, Memory::Trusted, place, 0);
-        self.code.set_context(wave, offset_of!(Context, wave));
-        if !self.code.region.is_straight() {
-            let fuel_quantum = self
-                .code
-                .context(types::I32, offset_of!(Context, fuel_quantum));
-            self.code.set_fuel(fuel_quantum);
+    fn switch_to(&self, code: &mut Code<'_>, place: Value, entry: Value) {
+        let wave = code.b.load(types::I64, Memory::Trusted, place, 0);
+        code.set_context(wave, offset_of!(Context, wave));
+        if !code.region.is_straight() {
+            let fuel_quantum = code.context(types::I32, offset_of!(Context, fuel_quantum));
+            code.set_fuel(fuel_quantum);
         }
         let args = [wave, entry];
-        self.code.b.jump(wave_switch.enter, &args);
+        code.b.jump(self.enter, &args);
     }
 }

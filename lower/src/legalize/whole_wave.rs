@@ -98,7 +98,7 @@ impl Emitter<'_> {
         match node.op {
             Op::LaneAt => {
                 let value = self.lane_at(block, plan, v);
-                self.scalars.insert(v, value);
+                self.values.insert(v, value);
             }
             Op::Call(f, mode) => self.call(block, plan, v, f, mode),
             Op::ScalarLoad(..) => {
@@ -370,7 +370,7 @@ impl Emitter<'_> {
             if n >= lanes && n < lanes + scalars {
                 let at = offset_of!(Context, ret) + 4 * (n - lanes);
                 let word = self.code.context(types::I32, at);
-                self.scalars.insert(Val(i as u32), word);
+                self.values.insert(Val(i as u32), word);
             }
         }
     }

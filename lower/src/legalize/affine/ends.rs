@@ -36,7 +36,7 @@ pub(in crate::legalize) struct Singles {
     /// Results of runtime checks of values at the ends of a run (I8).
     held: HashMap<([Lane; 2], Val), Vec<Value>>,
     /// Windows of scratch accesses, by their bounds.
-    pub(in crate::legalize) scratch: HashMap<Vec<Val>, Window>,
+    scratch: HashMap<Vec<Val>, Window>,
 }
 
 impl Singles {
@@ -47,6 +47,16 @@ impl Singles {
         self.steady.clear();
         self.held.clear();
         self.scratch.clear();
+    }
+
+    /// The window of scratch accesses with these bounds, if it was computed.
+    pub(in crate::legalize) fn window(&self, bounds: &[Val]) -> Option<Window> {
+        self.scratch.get(bounds).copied()
+    }
+
+    /// Keeps the window of scratch accesses with these bounds.
+    pub(in crate::legalize) fn keep_window(&mut self, bounds: Vec<Val>, window: Window) {
+        self.scratch.insert(bounds, window);
     }
 }
 
@@ -237,6 +247,37 @@ impl Code<'_> {
     }
 }
 
+impl Singles {
+    /// The addresses of a lane's values; computed once in a block.
+    pub(in crate::legalize) fn spot(&mut self, code: &mut Code<'_>, lane: Lane) -> Spot {
+        if let Some(&spot) = self.spots.get(&lane) {
+            return spot;
+        }
+        let number = match lane {
+            Lane::First(exec) => code.b.ctz(exec),
+            Lane::Last(exec) => {
+                let zeros = code.b.clz(exec);
+                let c63 = code.b.iconst(types::I64, 63);
+                code.b.isub(c63, zeros)
+            }
+            Lane::Number(n) => {
+                let (wave, frame) = (code.region.wave(), code.region.frame());
+                let lane = Number::known(i64::from(n));
+                return Spot { lane, wave, frame };
+            }
+        };
+        let number = code.b.band_imm(number, 63);
+        let spot = code.computed_spot(number);
+        self.spots.insert(lane, spot);
+        spot
+    }
+
+    /// The value of a lane expression at a lane, if it was already computed.
+    pub(in crate::legalize) fn known_at(&self, v: Val, lane: Lane) -> Option<Value> {
+        self.at.get(&lane)?.get(&v).copied()
+    }
+}
+
 impl Emitter<'_> {
     /// The value of a lane expression at one lane.
     pub(in crate::legalize) fn at_lane(
@@ -256,38 +297,9 @@ impl Emitter<'_> {
         evaluate(self, &mut lane, v)
     }
 
-    /// The addresses of a lane's values; computed once in a block.
-    pub(in crate::legalize) fn spot(&mut self, lane: Lane) -> Spot {
-        if let Some(&spot) = self.singles.spots.get(&lane) {
-            return spot;
-        }
-        let number = match lane {
-            Lane::First(exec) => self.code.b.ctz(exec),
-            Lane::Last(exec) => {
-                let zeros = self.code.b.clz(exec);
-                let c63 = self.code.b.iconst(types::I64, 63);
-                self.code.b.isub(c63, zeros)
-            }
-            Lane::Number(n) => {
-                let (wave, frame) = (self.code.region.wave(), self.code.region.frame());
-                let lane = Number::known(i64::from(n));
-                return Spot { lane, wave, frame };
-            }
-        };
-        let number = self.code.b.band_imm(number, 63);
-        let spot = self.code.computed_spot(number);
-        self.singles.spots.insert(lane, spot);
-        spot
-    }
-
-    /// The value of a lane expression at a lane, if it was already computed.
-    pub(in crate::legalize) fn known_at(&self, v: Val, lane: Lane) -> Option<Value> {
-        self.singles.at.get(&lane)?.get(&v).copied()
-    }
-
     /// The value of a lane expression at a lane; computed once in a block.
     fn at(&mut self, block: &Block, plan: &Schedule, v: Val, lane: Lane) -> Value {
-        let spot = self.spot(lane);
+        let spot = self.singles.spot(&mut self.code, lane);
         let mut known = self.singles.at.remove(&lane).unwrap_or_default();
         let value = self.at_lane(block, plan, v, spot, &mut known);
         self.singles.at.insert(lane, known);
@@ -330,7 +342,7 @@ impl Emitter<'_> {
         run: [Lane; 2],
     ) -> Ends {
         Ends {
-            lanes: run.map(|lane| self.spot(lane).lane),
+            lanes: run.map(|lane| self.singles.spot(&mut self.code, lane).lane),
             addresses: run.map(|lane| self.at(block, plan, address, lane)),
             guarded: true,
             conditions: Vec::new(),
@@ -346,7 +358,7 @@ impl Emitter<'_> {
         affine: Affine,
         run: [Lane; 2],
     ) -> Ends {
-        let lanes = run.map(|lane| self.spot(lane).lane);
+        let lanes = run.map(|lane| self.singles.spot(&mut self.code, lane).lane);
         let first = self.at(block, plan, address, run[0]);
         let mut ends = Ends {
             lanes,

@@ -295,7 +295,7 @@ impl Emitter<'_> {
                 self.code
                     .count_iterations(&self.code.region.func().blocks[index], iterations);
             }
-            self.profile_iterations(iterations);
+            self.profile.count_iterations(&mut self.code, iterations);
         }
         let pc = l.plan.form.block.pc;
         self.leave_loop(taken, (index, pc), &l.plan.exit);

@@ -20,7 +20,7 @@ impl Emitter<'_> {
         for &v in &entry_facts.fixed {
             self.base(t, v);
         }
-        let scalars = self.scalars.clone();
+        let scalars = self.values.scalars().clone();
         let fixed = |v: &Val| entry_facts.fixed.binary_search(v).is_ok();
         t.fixed = scalars
             .iter()

@@ -193,7 +193,7 @@ impl Emitter<'_> {
     /// All iterations of all lanes, one after the other.
     fn lane_serial_loop(&mut self, t: &mut Lane<'_>, job: &Job) {
         let (block, shared) = (&t.plan.block, &job.shared);
-        let fixed = self.scalars.clone();
+        let fixed = self.values.scalars().clone();
 
         // A lane.
         let header = self.code.b.create_block();
@@ -225,13 +225,13 @@ impl Emitter<'_> {
         });
         self.code.b.jump(head, first.as_slice());
         self.code.b.switch_to_block(head);
-        self.scalars = fixed;
+        self.values.set_scalars(fixed);
         for (i, node) in block.nodes.iter().enumerate() {
             if let Op::ReadS(slot) = node.op
                 && let Some(&(_, var, _)) = job.slots.iter().find(|s| s.0 == slot)
             {
                 let value = self.code.b.use_var(var);
-                self.scalars.insert(Val(i as u32), value);
+                self.values.insert(Val(i as u32), value);
             }
         }
         for &load in &block.effects {

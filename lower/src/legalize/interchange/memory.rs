@@ -58,7 +58,7 @@ impl Emitter<'_> {
             if k < n && (t.form.kinds[i].is_some()) {
                 let at = 4 * i32::from(k);
                 let word = self.code.b.load(types::I32, Memory::Guest, start, at);
-                self.scalars.insert(Val(i as u32), word);
+                self.values.insert(Val(i as u32), word);
             }
         }
     }

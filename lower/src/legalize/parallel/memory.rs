@@ -65,6 +65,16 @@ pub(super) fn results(block: &Block, v: Val) -> impl Iterator<Item = (Val, u8)> 
     })
 }
 
+/// Classifies the addresses of a load that is not affine.
+fn address_kind(g: &Group<'_>, block: &Block, v: Val, data: Data) -> Address {
+    let node = &block.nodes[v.index()];
+    match g.facts.address(g.at, v) {
+        Some(affine) => Address::Affine(affine.stride),
+        None if is_computed(block, node.args[0]) => Address::Affine(i64::from(access::bytes(data))),
+        None => Address::Any,
+    }
+}
+
 impl Code<'_> {
     /// Leaves for `other` unless `bytes` bytes from `start` lie in a space's memory.
     fn group_inside(&mut self, other: vir::Block, space: Space, start: Value, bytes: i64) {
@@ -76,18 +86,6 @@ impl Code<'_> {
         let within = self.b.icmp(IntCC::UnsignedLessThanOrEqual, away, room);
         let good = self.b.band(some, within);
         self.require(other, good);
-    }
-
-    /// Classifies the addresses of a load that is not affine.
-    fn address_kind(&self, g: &Group<'_>, block: &Block, v: Val, data: Data) -> Address {
-        let node = &block.nodes[v.index()];
-        match g.facts.address(g.at, v) {
-            Some(affine) => Address::Affine(affine.stride),
-            None if is_computed(block, node.args[0]) => {
-                Address::Affine(i64::from(access::bytes(data)))
-            }
-            None => Address::Any,
-        }
     }
 
     /// A load whose addresses are vectors.
@@ -435,7 +433,7 @@ impl Emitter<'_> {
         };
         let words: Vec<Value> = results.iter().map(|&(_, k)| word(self, start, k)).collect();
         for (&(result, _), word) in results.iter().zip(words) {
-            self.scalars.insert(result, word);
+            self.values.insert(result, word);
         }
     }
 
@@ -446,7 +444,7 @@ impl Emitter<'_> {
             words: g.body.words.clone(),
             bases: g.bases.clone(),
             lane_masks: g.lane_masks.clone(),
-            scalars: self.scalars.clone(),
+            scalars: self.values.scalars().clone(),
             singles: self.singles.clone(),
         }
     }
@@ -457,7 +455,7 @@ impl Emitter<'_> {
         g.body.words = available.words;
         g.bases = available.bases;
         g.lane_masks = available.lane_masks;
-        self.scalars = available.scalars;
+        self.values.set_scalars(available.scalars);
         self.singles = available.singles;
     }
 
@@ -479,7 +477,7 @@ impl Emitter<'_> {
             }
             Some(stride) => self.group_load_affine(g, block, v, (stride, &mask)),
             None => {
-                let kind = self.code.address_kind(g, block, v, data);
+                let kind = address_kind(g, block, v, data);
                 let value = self.group_value(g, block, address);
                 self.code.load_slices(g, (space, data), &value, &mask, kind)
             }

@@ -222,7 +222,9 @@ impl Emitter<'_> {
             let (_, space, ..) = load_or_store(op).expect("bug: no load and no store");
             // Values of one block are not valid in another.
             self.singles.clear();
-            let window = self.scratch_window(v, block, space, &bounding);
+            let window = self
+                .singles
+                .scratch_window(&mut self.code, v, block, space, &bounding);
             let needed = constant_end(block, v).unwrap_or(1);
             let most = ends.entry((window.start, window.room)).or_insert(0);
             if needed > *most {
@@ -234,7 +236,7 @@ impl Emitter<'_> {
             }
             windows.insert((b, v), window);
         }
-        self.scalars.clear();
+        self.values.clear_scalars();
         self.singles.clear();
         windows
     }
@@ -242,7 +244,7 @@ impl Emitter<'_> {
     /// Makes the scalars available that the first block writes and the bounds of block `b`'s scratch accesses read.
     fn head_slots(&mut self, plan: &Parallel, b: usize) {
         let f = self.code.region.func();
-        self.scalars.clear();
+        self.values.clear_scalars();
         if b == plan.head {
             return;
         }
@@ -263,7 +265,7 @@ impl Emitter<'_> {
                 work.extend(node.args.iter());
             }
         }
-        self.scalars = left;
+        self.values.set_scalars(left);
     }
 
     /// The bounds of a scratch access, as words of a call.

@@ -135,9 +135,7 @@ impl Code<'_> {
             self.b.effect(requested.into, &[at]);
         }
     }
-}
 
-impl Code<'_> {
     /// Records a predicted address.
     fn keep_next(&mut self, ahead: Prefetch) {
         let at = next_at(ahead.entry);
@@ -225,9 +223,7 @@ impl Prefetches {
             (lines + blocks - 1) / blocks
         });
     }
-}
 
-impl Prefetches {
     /// Defers the lines of a predicted access, at `offset` with lanes `stride` apart, to the
     /// following blocks, if any.
     pub(in crate::legalize) fn defer(
@@ -284,9 +280,7 @@ impl Prefetches {
         }
         requested
     }
-}
 
-impl Prefetches {
     /// Predicts the accesses, the first lane of the first one at `first`, if earlier blocks request
     /// their lines.
     pub(in crate::legalize) fn predict_stores(

@@ -116,7 +116,7 @@ impl Emitter<'_> {
                 )
             });
             let mut known: HashMap<Val, Value> = words.collect();
-            let spot = self.spot(Lane::Number(lane as u8));
+            let spot = self.singles.spot(&mut self.code, Lane::Number(lane as u8));
             let there = self.at_lane(block, plan, predicted.address, spot, &mut known);
             // More lines can be outstanding to the second-level cache than to the first.
             let into = match self.code.region.options().host.is_memory_far() {
@@ -143,7 +143,7 @@ impl Emitter<'_> {
                     if !affine.whole || affine.stride != 4 {
                         return None;
                     }
-                    let known = |lane| self.known_at(node.args[0], lane);
+                    let known = |lane| self.singles.known_at(node.args[0], lane);
                     let start = known(Lane::First(exec)).or_else(|| known(Lane::Number(0)))?;
                     loads.push((leaf, start));
                 }

@@ -122,7 +122,7 @@ impl Emitter<'_> {
                     let flags = Memory::Guest;
                     let from = away + 4 * i32::from(k);
                     let word = self.code.b.load(types::I32, flags, at, from);
-                    self.scalars.insert(Val(i as u32), word);
+                    self.values.insert(Val(i as u32), word);
                 }
             }
         }

@@ -72,7 +72,7 @@ impl Frame for Lane<'_> {
 impl Emitter<'_> {
     /// Computes the used values that are uniform over lanes and iterations.
     pub(super) fn wave_fixed(&mut self, t: &Lane<'_>) {
-        self.scalars.clear();
+        self.values.clear_scalars();
         for v in self.used_fixed(t, true) {
             self.scalar(&t.plan.block, &t.schedule, v);
         }
@@ -260,7 +260,7 @@ impl Emitter<'_> {
             if k < n {
                 let at = 4 * i32::from(k);
                 let word = self.code.b.load(types::I32, Memory::Guest, start, at);
-                self.scalars.insert(Val(i as u32), word);
+                self.values.insert(Val(i as u32), word);
             }
         }
     }
