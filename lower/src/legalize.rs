@@ -12,15 +12,18 @@ use crate::ir::{Block, Func, Slot, Val, verify};
 use crate::options::{Forms, Options};
 use crate::passes::{self, Analysed};
 use crate::vir::{self, Builder, Memory, Value, types};
+use affine::Singles;
 use baseline::SharedExits;
 use block_facts::BlockFacts;
 use blocks::Blocks;
 use boundary::Boundary;
 use calls::Calls;
 use code::{Code, frame_offset, home_offset, offset32};
+use fuse::Fusion;
 use prefetch::Prefetches;
 use profile::Profile;
 use region::Region;
+use wave_switch::WaveSwitch;
 use wave_values::WaveValues;
 
 mod access;
@@ -128,53 +131,58 @@ pub fn emit(
         e.code.free_variables();
     }
     e.epilogue();
-    let (slots, writes_from, notes) = (
-        e.code.slots(),
-        e.boundary.writes_from(),
-        e.profile.into_notes(),
-    );
-    let (relays, straight, wave) = (
-        e.wave_switch.is_some(),
-        e.code.region.is_straight(),
-        e.code.region.wave(),
-    );
+    let emitted = Emitted {
+        slots: e.code.slots(),
+        reads,
+        writes_from: e.boundary.writes_from(),
+        relays: e.wave_switch.is_some(),
+        straight: e.code.region.is_straight(),
+        wave: e.code.region.wave(),
+        notes: e.profile.into_notes(),
+    };
     e.code.b.finish();
     if cfg!(debug_assertions)
         && let Err(broken) = vir::verify::verify(func)
     {
         panic!("bug: bad vector IR: {broken}\n{}", vir::text::print(func));
     }
-    Ok(Emitted {
-        slots,
-        reads,
-        writes_from,
-        relays,
-        straight,
-        wave,
-        notes,
-    })
+    Ok(emitted)
 }
 
-/// Emission of one region.
+/// Emission of one region. The state is divided into parts whose fields are private to the modules
+/// that own them. The emitter's own methods are those that need several parts, most of them because
+/// they evaluate wave values.
 struct Emitter<'f> {
+    /// The host code, and the region; for the region.
     code: Code<'f>,
+    /// The host blocks of guest blocks; for the region.
     blocks: Blocks,
+    /// The scalar slots, the entries and the exits; for the region, and the held slots for the block.
     boundary: Boundary,
+    /// The shared exits of the baseline tier; for the region.
     exits: SharedExits,
+    /// The stack slots of calls; for the region.
     calls: Calls,
-    wave_switch: Option<wave_switch::WaveSwitch>,
+    /// The wave switches, if the region has any.
+    wave_switch: Option<WaveSwitch>,
+    /// The prefetches; for the region.
+    prefetches: Prefetches,
+    /// Notes and counters; for the region.
+    profile: Profile,
     /// The block that is being emitted.
     current: usize,
+    /// What is known of that block.
     facts: BlockFacts,
+    /// Its available wave values.
     values: WaveValues,
-    prefetches: Prefetches,
-    profile: Profile,
-    singles: affine::Singles,
-    /// Loads that are fused into the current segment loop.
-    fusion: fuse::Fusion,
+    /// Its available values at single lanes.
+    singles: Singles,
+    /// The loads and stores that are fused with the current segment.
+    fusion: Fusion,
 }
 
 impl<'f> Emitter<'f> {
+    /// Begins the function with its entry block.
     fn new(
         f: &'f Func,
         o: Options,
@@ -197,13 +205,13 @@ impl<'f> Emitter<'f> {
             exits: SharedExits::default(),
             calls,
             wave_switch: None,
+            prefetches,
+            profile: Profile::new(&o),
             current: 0,
             facts: BlockFacts::default(),
             values: WaveValues::default(),
-            prefetches,
-            profile: Profile::new(&o),
-            singles: affine::Singles::default(),
-            fusion: fuse::Fusion::default(),
+            singles: Singles::default(),
+            fusion: Fusion::default(),
         }
     }
 

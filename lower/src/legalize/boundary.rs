@@ -161,7 +161,7 @@ impl Boundary {
         self.held.clear();
     }
 
-    /// The same, for a store to it: updates `writes_from`.
+    /// Offset in the wave of a VGPR's home, for a store to it: updates `writes_from`.
     pub(super) fn home_to_write(&mut self, n: u8) -> i32 {
         self.writes_from = self.writes_from.min(n.into());
         home_offset(n)

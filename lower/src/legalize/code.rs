@@ -15,8 +15,8 @@ use crate::ir::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, SiteId};
 use crate::vir::{self, Builder, Memory, Symbol, Type, Value, Variable, types};
 
-/// The host code of a region: the builder, and what it has allocated or can reuse. It knows
-/// nothing of guest blocks.
+/// The host code of a region: the builder, and what it has allocated or can reuse, regardless of
+/// the guest block that is emitted. It lasts for the region.
 pub(super) struct Code<'f> {
     /// Where instructions go.
     pub(super) b: Builder<'f>,

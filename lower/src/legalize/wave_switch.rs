@@ -102,8 +102,8 @@ impl Code<'_> {
 }
 
 impl Emitter<'_> {
-    /// Begins wave switches: `self.code.region.wave()` and the entry, which is passed and returned, become those
-    /// of the running wave. `entries` are the blocks of entries from number 1 on.
+    /// Begins wave switches: the region's wave and the entry, which is passed and returned, become
+    /// those of the running wave. `entries` are the blocks of entries from number 1 on.
     pub(super) fn begin_wave_switch(&mut self, entry: Value, entries: &[usize]) -> Value {
         if self.code.region.is_straight() {
             // Reloaded at each use: in a register it would be live through the whole region.

@@ -23,7 +23,7 @@ pub(super) fn is_strided(data: Data, stride: i64) -> bool {
     }
 }
 
-/// Does [`Emitter::interleaved`] support elements of `words` words?
+/// Does [`Code::interleaved`] support elements of `words` words?
 pub(in crate::legalize) fn is_interleaved(words: usize) -> bool {
     matches!(words, 2 | 4 | 8)
 }
