@@ -49,7 +49,7 @@ pub(super) fn words(data: Data) -> usize {
 }
 
 /// Are elements with this stride contiguous?
-pub(super) fn is_run(data: Data, stride: i64) -> bool {
+pub(super) fn is_contiguous(data: Data, stride: i64) -> bool {
     is_known(data) && stride == i64::from(bytes(data))
 }
 
@@ -251,9 +251,9 @@ impl Code<'_> {
             };
         }
         match i32::try_from(away) {
-            Ok(away) if is_run(data, stride) => self.load_contiguous(start, away, data),
+            Ok(away) if is_contiguous(data, stride) => self.load_contiguous(start, away, data),
             Ok(away) if (data, stride) == (Data::Dwords(2), 4) => {
-                self.load_neighbours(start, away).to_vec()
+                self.load_adjacent(start, away).to_vec()
             }
             _ => {
                 let from = self.four_addresses(start, away, stride);
@@ -283,7 +283,9 @@ impl Code<'_> {
             return;
         }
         match i32::try_from(away) {
-            Ok(away) if is_run(data, stride) => self.store_contiguous(start, away, data, words),
+            Ok(away) if is_contiguous(data, stride) => {
+                self.store_contiguous(start, away, data, words)
+            }
             _ => {
                 let to = self.four_addresses(start, away, stride);
                 self.store_four(to, data, words);
@@ -297,22 +299,22 @@ impl Code<'_> {
 
     // ---- storage of lane values
 
-    /// The addresses `bytes` after each of `places`.
-    pub(super) fn places_at(&mut self, places: &[Value], bytes: Value) -> Vec<Value> {
-        let place = |&place: &Value| self.b.iadd(place, bytes);
-        places.iter().map(place).collect()
+    /// The addresses `bytes` after each of `storage`.
+    pub(super) fn storage_at(&mut self, storage: &[Value], bytes: Value) -> Vec<Value> {
+        let after = |&at: &Value| self.b.iadd(at, bytes);
+        storage.iter().map(after).collect()
     }
 
-    /// Loads a value from each of `places`.
-    pub(super) fn load_places(&mut self, ty: Type, places: &[Value]) -> Vec<Value> {
-        let load = |&place: &Value| self.b.load(ty, Memory::Trusted, place, 0);
-        places.iter().map(load).collect()
+    /// Loads a value from each of `storage`.
+    pub(super) fn load_storage(&mut self, ty: Type, storage: &[Value]) -> Vec<Value> {
+        let load = |&at: &Value| self.b.load(ty, Memory::Trusted, at, 0);
+        storage.iter().map(load).collect()
     }
 
-    /// Stores a word to each of `places`.
-    pub(super) fn store_places(&mut self, places: &[Value], words: &[Value]) {
-        for (&place, &word) in places.iter().zip(words) {
-            self.b.store(Memory::Trusted, word, place, 0);
+    /// Stores a word to each of `storage`.
+    pub(super) fn store_storage(&mut self, storage: &[Value], words: &[Value]) {
+        for (&at, &word) in storage.iter().zip(words) {
+            self.b.store(Memory::Trusted, word, at, 0);
         }
     }
 
@@ -353,7 +355,7 @@ impl Code<'_> {
     }
 
     /// Loads two dwords for each of four lanes with a stride of one dword. Both dwords of a lane come from one vector.
-    pub(super) fn load_neighbours(&mut self, start: Value, offset: i32) -> [Value; 2] {
+    pub(super) fn load_adjacent(&mut self, start: Value, offset: i32) -> [Value; 2] {
         let [a, b] = [0, 4].map(|n| self.load_vector(types::I32X4, start, offset + n));
         [[0, 1, 2, 6], [1, 2, 3, 7]].map(|lanes| self.pick(a, b, lanes))
     }

@@ -126,8 +126,8 @@ struct Access {
 
 impl Access {
     /// Are the lanes' elements contiguous?
-    fn is_run(&self) -> bool {
-        access::is_run(self.data, self.stride)
+    fn is_contiguous(&self) -> bool {
+        access::is_contiguous(self.data, self.stride)
     }
 }
 
@@ -179,17 +179,17 @@ impl Code<'_> {
         load: bool,
         whole: bool,
         runs: &[Access],
-        places: &[Value],
+        storage: &[Value],
         done: HostBlock,
     ) {
         match (whole, load) {
-            (true, true) => self.fast_load(&runs[0], places, done),
-            (true, false) => self.fast_store(&runs[0], places, done),
+            (true, true) => self.fast_load(&runs[0], storage, done),
+            (true, false) => self.fast_store(&runs[0], storage, done),
             (false, _) => {
                 let rows = LANES / self.region.row() as usize;
                 for (n, row) in runs.iter().cycle().take(rows).enumerate() {
                     let bytes = 4 * n as i64 * self.region.row();
-                    self.row_access(load, row, places, bytes);
+                    self.row_access(load, row, storage, bytes);
                 }
                 self.b.jump(done, &[]);
             }
@@ -229,7 +229,7 @@ impl Emitter<'_> {
         }
         let exec = self.mask_bits(block, plan, node.args[1]);
         let new_exec = self.new_exec(block, plan, v);
-        let places = self.places(block, plan, v);
+        let storage = self.storage(block, plan, v);
         let mut bounding = Vec::new();
         for &bound in bounds(node) {
             bounding.push(self.wave_word(block, plan, bound));
@@ -258,7 +258,7 @@ impl Emitter<'_> {
             self.code.enter(all);
             let runs = [self.ends(block, plan, node.args[0], affine, Lane::OF_WAVE)];
             let runs = self.code.checked(&runs, affine, kind, exec, others);
-            self.code.vectors(load, &runs[0], &places, done);
+            self.code.vectors(load, &runs[0], &storage, done);
             self.singles.clone_from(&singles);
             before = Some(singles);
             self.code.enter(others);
@@ -310,11 +310,11 @@ impl Emitter<'_> {
 
         self.code.enter(slow);
         if masked {
-            self.unknown_way(block, plan, v, (exec, &places), done);
+            self.general_path(block, plan, v, (exec, &storage), done);
         } else {
             let site = (site, new_exec);
             let kind = (load, space, data);
-            let lists = (places.as_slice(), bounding.as_slice());
+            let lists = (storage.as_slice(), bounding.as_slice());
             self.slow_path(block, plan, v, kind, site, exec, lists, done);
         }
 
@@ -322,9 +322,9 @@ impl Emitter<'_> {
             self.code.enter(fast);
             match access {
                 Inline::Contiguous(whole, runs) => {
-                    self.code.inline_access(load, whole, &runs, &places, done);
+                    self.code.inline_access(load, whole, &runs, &storage, done);
                 }
-                Inline::Spread(access) => self.code.spread_access(load, &access, &places, done),
+                Inline::Spread(access) => self.code.spread_access(load, &access, &storage, done),
             }
         }
         self.code.enter(done);

@@ -30,7 +30,7 @@ pub(super) struct Contiguous<'a> {
     /// Bytes from one lane's element to the next.
     pub(super) stride: i64,
     /// The slots of the elements' words, one for each word.
-    pub(super) places: &'a [Value],
+    pub(super) storage: &'a [Value],
     /// The active lanes.
     pub(super) exec: Value,
 }
@@ -111,7 +111,7 @@ impl Code<'_> {
     /// Emits a loop over the lane groups that moves elements with stride `a.stride` from `start` on,
     /// all of which are in bounds. A store writes the old contents back for inactive lanes, so it is
     /// for LDS only.
-    pub(super) fn whole_run(&mut self, a: &Contiguous<'_>, start: Value, done: HostBlock) {
+    pub(super) fn access_in_groups(&mut self, a: &Contiguous<'_>, start: Value, done: HostBlock) {
         let (head, offset) = self.begin_offsets();
         let lane = self.b.ushr_imm(offset, 2);
         let away = self.b.imul_imm(lane, a.stride);
@@ -183,11 +183,11 @@ impl Code<'_> {
     fn elements(&mut self, a: &Contiguous<'_>, start: Value, group: Group, on: Option<Value>) {
         let count = self.lanes_of_group(a.data);
         let ty = dwords_type(count);
-        let slots = self.places_at(a.places, group.offset);
+        let slots = self.storage_at(a.storage, group.offset);
         let stride = a.stride;
         let words_of = |e: &mut Self, memory: bool| match memory {
             true => e.load_lanes(count, (start, 0), stride, a.data),
-            false => e.load_places(ty, &slots),
+            false => e.load_storage(ty, &slots),
         };
         let mut words = words_of(self, a.load);
         if let Some(on) = on {
@@ -199,7 +199,7 @@ impl Code<'_> {
             }
         }
         match a.load {
-            true => self.store_places(&slots, &words),
+            true => self.store_storage(&slots, &words),
             false => self.store_lanes(count, (start, 0), stride, a.data, &words),
         }
     }
@@ -236,8 +236,8 @@ impl Emitter<'_> {
         let exec = self.mask_bits(block, plan, node.args[1]);
         // Before the branch, because both paths use it.
         self.new_exec(block, plan, v);
-        let places = self.places(block, plan, v);
-        self.contiguous_or_other(block, plan, v, (&addresses, exec, &places));
+        let storage = self.storage(block, plan, v);
+        self.contiguous_or_other(block, plan, v, (&addresses, exec, &storage));
     }
 
     /// The same, given the slots of the addresses and of the data or results.
@@ -246,7 +246,7 @@ impl Emitter<'_> {
         block: &Block,
         plan: &Schedule,
         v: Val,
-        (addresses, exec, places): (&[Value], Value, &[Value]),
+        (addresses, exec, storage): (&[Value], Value, &[Value]),
     ) {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
@@ -255,7 +255,7 @@ impl Emitter<'_> {
             load,
             data,
             stride: i64::from(access::bytes(data)),
-            places,
+            storage,
             exec,
         };
         let done = self.code.b.create_block();
@@ -265,7 +265,7 @@ impl Emitter<'_> {
         let ones = self.code.b.iconst(types::I64, -1);
         let rest = self.code.b.ishl(ones, lane);
         let rest = self.code.b.band(exec, rest);
-        self.inline_or_call(block, plan, v, (addresses, rest, places), None);
+        self.inline_or_call(block, plan, v, (addresses, rest, storage), None);
         self.code.b.jump(done, &[]);
         self.code.b.switch_to_block(done);
     }
@@ -278,16 +278,16 @@ impl Emitter<'_> {
         plan: &Schedule,
         v: Val,
         (space, data, site): (Space, Data, SiteId),
-        (addresses, exec, places): (&[Value], Value, &[Value]),
+        (addresses, exec, storage): (&[Value], Value, &[Value]),
     ) {
         let code = mem_code(space, data) as i64;
         let node = &block.nodes[v.index()];
         let mut args = addresses.to_vec();
         args.extend([exec, self.code.b.iconst(types::I64, code)]);
         let (f, out) = match node.op {
-            Op::Load(..) => (EffectFn::Load, places),
+            Op::Load(..) => (EffectFn::Load, storage),
             _ => {
-                args.extend(places);
+                args.extend(storage);
                 (EffectFn::Store, &[][..])
             }
         };

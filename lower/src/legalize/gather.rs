@@ -32,7 +32,7 @@ struct Access<'a> {
     addresses: &'a [Value],
     /// The active lanes; at least one.
     exec: Value,
-    places: &'a [Value],
+    storage: &'a [Value],
 }
 
 /// The range of addresses that is valid for all lanes.
@@ -196,8 +196,8 @@ impl Code<'_> {
             self.b.iadd(window.start, low)
         });
         let new = self.load_each_of_eight(from, a.data);
-        let places = self.places_at(a.places, offset);
-        let old = self.load_places(types::I32X8, &places);
+        let storage = self.storage_at(a.storage, offset);
+        let old = self.load_storage(types::I32X8, &storage);
         let lane = self.b.ushr_imm(offset, 2);
         let on = self.b.ushr(a.exec, lane);
         let mut lanes = self.of_lanes(1, host::LANES);
@@ -205,7 +205,7 @@ impl Code<'_> {
         let both = new.iter().zip(old);
         let words = both.map(|(&new, old)| lanes.select(Width::W32, &mask, &[new], &[old])[0]);
         let words: Vec<Value> = words.collect();
-        self.store_places(&places, &words);
+        self.store_storage(&storage, &words);
         self.end_offsets((head, offset), 4 * host::LANES, after);
         self.b.switch_to_block(after);
     }
@@ -254,7 +254,7 @@ impl Code<'_> {
                 let away = step * lane as i64;
                 let words = e.load_lanes(lanes, (start, away), step, a.data);
                 let at = 4 * lane as i32;
-                e.b.store(Memory::Trusted, words[0], a.places[0], at);
+                e.b.store(Memory::Trusted, words[0], a.storage[0], at);
             }
             e.b.jump(done, &[]);
         });
@@ -262,10 +262,10 @@ impl Code<'_> {
             load: true,
             data: a.data,
             stride: i64::from(step),
-            places: a.places,
+            storage: a.storage,
             exec: a.exec,
         };
-        self.whole_run(&runs, start, done);
+        self.access_in_groups(&runs, start, done);
     }
 }
 
@@ -326,11 +326,11 @@ impl Emitter<'_> {
                 true => group.words,
                 false => self.code.b.bxor(group.words, sign),
             };
-            let words = self.code.b.load(ty, Memory::Trusted, a.places[0], at);
+            let words = self.code.b.load(ty, Memory::Trusted, a.storage[0], at);
             let args = [words, group.on, base, index];
             if load {
                 let loaded = self.code.b.op(VirOp::Gather, &args, ty);
-                self.code.b.store(Memory::Trusted, loaded, a.places[0], at);
+                self.code.b.store(Memory::Trusted, loaded, a.storage[0], at);
             } else {
                 self.code.b.effect(VirOp::Scatter, &args);
             }
@@ -348,12 +348,12 @@ impl Emitter<'_> {
         for &bound in bounds(node) {
             self.wave_word(block, plan, bound);
         }
-        let places = self.places(block, plan, v);
+        let storage = self.storage(block, plan, v);
         let foreseen = match addresses[..] {
             [low, _] => self.predict(block, plan, (v, exec), low),
             _ => None,
         };
-        let lists = (addresses.as_slice(), exec, places.as_slice());
+        let lists = (addresses.as_slice(), exec, storage.as_slice());
         self.inline_or_call(block, plan, v, lists, foreseen.as_ref());
     }
 
@@ -375,7 +375,7 @@ impl Emitter<'_> {
             self.memory_call(block, plan, v, (space, data, site), lists);
             return;
         }
-        let (addresses, exec, places) = lists;
+        let (addresses, exec, storage) = lists;
         let [some, slow, done] = [(); 3].map(|()| self.code.b.create_block());
         if matches!(data, Data::Dwords(_)) {
             self.code.b.set_cold_block(slow);
@@ -387,7 +387,7 @@ impl Emitter<'_> {
             data,
             addresses,
             exec,
-            places,
+            storage,
         };
         let window = self.code.window(a, space, slow);
         let groups = self.code.groups(a);

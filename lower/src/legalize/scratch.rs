@@ -23,7 +23,7 @@ use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
 use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
 
 /// Bytes from one dword of a lane to its next dword.
-pub(super) const ROW: i64 = 4 * LANES as i64;
+pub(super) const DWORD_STRIDE: i64 = 4 * LANES as i64;
 
 /// Is it an access of scratch, or of a buffer that may be scratch?
 pub(super) fn is_scratch(op: Op) -> bool {
@@ -49,7 +49,7 @@ struct Access<'a> {
     data: Data,
     /// Mask of the active lanes (I64).
     exec: Value,
-    places: &'a [Value],
+    storage: &'a [Value],
     window: Window,
     /// Smaller offsets take the slow path.
     least: u32,
@@ -149,11 +149,11 @@ impl Code<'_> {
     /// Moves the elements at one offset of all lanes and jumps to `done`; branches to `slow` if they are not in the
     /// window.
     fn scratch_uniform(&mut self, a: Access<'_>, offset: Offset, slow: HostBlock, done: HostBlock) {
-        let (mask, size) = (alignment(a.data), ROW * a.places.len() as i64);
+        let (mask, size) = (alignment(a.data), DWORD_STRIDE * a.storage.len() as i64);
         let order = IntCC::UnsignedLessThanOrEqual;
         let location = match offset {
             Offset::Constant(n) => {
-                let bytes = i32::try_from(i64::from(n & !3) * (ROW / 4)).ok();
+                let bytes = i32::try_from(i64::from(n & !3) * (DWORD_STRIDE / 4)).ok();
                 let fits = |&bytes: &i32| i64::from(bytes) + size <= i64::from(i32::MAX);
                 let good = n & mask == 0 && n >= a.least;
                 let Some(bytes) = bytes.filter(fits).filter(|_| good) else {
@@ -173,7 +173,7 @@ impl Code<'_> {
             Offset::Word(word) => {
                 let wide = self.b.uextend(types::I64, word);
                 let dword = self.b.band_imm(wide, !3);
-                let bytes = self.b.imul_imm(dword, ROW / 4);
+                let bytes = self.b.imul_imm(dword, DWORD_STRIDE / 4);
                 let end = self.b.iadd_imm(bytes, size);
                 let mut good = self.b.icmp(order, end, a.window.room);
                 if mask != 0 {
@@ -212,8 +212,8 @@ impl Code<'_> {
         for lane in (0..LANES).step_by(per) {
             let on = masked.then(|| self.on_from(a.exec, lane, per));
             let place = 4 * lane as i32;
-            for (i, &slot) in a.places.iter().enumerate() {
-                let at = location.bytes + (ROW * i as i64) as i32 + place;
+            for (i, &slot) in a.storage.iter().enumerate() {
+                let at = location.bytes + (DWORD_STRIDE * i as i64) as i32 + place;
                 let dwords = part(a.data).is_none();
                 if dwords
                     && per > crate::host::LANES
@@ -368,11 +368,11 @@ impl Code<'_> {
             let index = self.b.ishl(dword, six);
             let ids = self.of_lanes(1, per).dwords_by(|n| 4 * (lane + n) as u32);
             let index = self.b.iadd(index, ids);
-            let starts: Vec<Value> = (0..a.places.len() as i64)
-                .map(|i| self.b.iadd_imm(a.window.start, ROW * i))
+            let starts: Vec<Value> = (0..a.storage.len() as i64)
+                .map(|i| self.b.iadd_imm(a.window.start, DWORD_STRIDE * i))
                 .collect();
             let outside = |e: &mut Self, slot: Value| e.b.load(ty, Memory::Trusted, slot, place);
-            let olds: Vec<Value> = a.places.iter().map(|&slot| outside(self, slot)).collect();
+            let olds: Vec<Value> = a.storage.iter().map(|&slot| outside(self, slot)).collect();
             let gather = |e: &mut Self, old: Value, start: Value| {
                 e.b.op(VirOp::Gather, &[old, on, start, index], ty)
             };
@@ -391,7 +391,7 @@ impl Code<'_> {
                     let new: Vec<Value> = both
                         .map(|(&old, &start)| gather(self, old, start))
                         .collect();
-                    for (&slot, new) in a.places.iter().zip(new) {
+                    for (&slot, new) in a.storage.iter().zip(new) {
                         self.b.store(Memory::Trusted, new, slot, place);
                     }
                 }
@@ -407,7 +407,7 @@ impl Code<'_> {
                         let new = self.loaded_part(held, a.data, shift);
                         let mut lanes = self.of_lanes(1, per);
                         let new = lanes.select(Width::W32, &[on], &[new], &[olds[0]])[0];
-                        self.b.store(Memory::Trusted, new, a.places[0], place);
+                        self.b.store(Memory::Trusted, new, a.storage[0], place);
                     } else {
                         let new = self.with_part(held, olds[0], a.data, shift);
                         scatter(self, new, starts[0]);
@@ -506,7 +506,7 @@ impl Emitter<'_> {
         let exec = self.mask_bits(block, plan, node.args[1]);
         // Before the branch, because all paths use it.
         self.new_exec(block, plan, v);
-        let places = self.places(block, plan, v);
+        let storage = self.storage(block, plan, v);
         let mut bounding = Vec::new();
         for &bound in bounds(node) {
             bounding.push(self.wave_word(block, plan, bound));
@@ -519,7 +519,7 @@ impl Emitter<'_> {
         };
         let offset = match wave {
             true => self.scalar(block, plan, node.args[0]),
-            false => self.place_address(block, plan, node.args[0]),
+            false => self.storage_of(block, plan, node.args[0]),
         };
         let call = |e: &mut Self| {
             let code = e.code.integer(types::I64, mem_code(space, data) as i64);
@@ -530,11 +530,11 @@ impl Emitter<'_> {
             };
             let mut args = vec![offset, kind, exec, code];
             let (f, out) = match load {
-                true => (EffectFn::Load, places.as_slice()),
+                true => (EffectFn::Load, storage.as_slice()),
                 false => (EffectFn::Store, &[][..]),
             };
             if !load {
-                args.extend(&places);
+                args.extend(&storage);
             }
             args.extend(&bounding);
             e.effect_to(block, plan, v, (f, site), &args, out);
@@ -565,7 +565,7 @@ impl Emitter<'_> {
             load,
             data,
             exec,
-            places: &places,
+            storage: &storage,
             window,
             least,
         };

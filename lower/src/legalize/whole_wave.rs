@@ -168,7 +168,7 @@ impl Emitter<'_> {
     // ---- arguments
 
     /// Addresses of the lane words of a load's results or a store's data, one for each word of an element.
-    pub(super) fn places(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
+    pub(super) fn storage(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
         let node = &block.nodes[v.index()];
         match node.op {
             Op::Load(_, data, _) => {
@@ -178,14 +178,14 @@ impl Emitter<'_> {
             _ => {
                 let words = data_words(node).iter();
                 words
-                    .map(|&word| self.place_address(block, plan, word))
+                    .map(|&word| self.storage_of(block, plan, word))
                     .collect()
             }
         }
     }
 
     /// Address of a value's 64 lane words. A wave value is broadcast to a slot first.
-    pub(super) fn place_address(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+    pub(super) fn storage_of(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
         let node = &block.nodes[v.index()];
         if node.ty.vary == Vary::Wave {
             let word = self.scalar(block, plan, v);
@@ -222,7 +222,7 @@ impl Emitter<'_> {
     fn words(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
         let node = &block.nodes[v.index()];
         if node.ty.width != Width::W64 {
-            return vec![self.place_address(block, plan, v)];
+            return vec![self.storage_of(block, plan, v)];
         }
         if node.ty.vary == Vary::Wave {
             let wide = self.scalar(block, plan, v);
@@ -233,12 +233,12 @@ impl Emitter<'_> {
         }
         match node.op {
             Op::Pair => {
-                let lo = self.place_address(block, plan, node.args[0]);
-                let hi = self.place_address(block, plan, node.args[1]);
+                let lo = self.storage_of(block, plan, node.args[0]);
+                let hi = self.storage_of(block, plan, node.args[1]);
                 vec![lo, hi]
             }
             Op::Zext => {
-                let lo = self.place_address(block, plan, node.args[0]);
+                let lo = self.storage_of(block, plan, node.args[0]);
                 let zero = self.code.b.iconst(types::I32, 0);
                 vec![lo, self.code.broadcast(zero)]
             }
@@ -263,12 +263,12 @@ impl Emitter<'_> {
         let lane = node.ty.vary != Vary::Wave;
         match (node.ty.width, node.op) {
             (Width::W64, Op::Zext) if lane => {
-                let lo = self.place_address(block, plan, node.args[0]);
+                let lo = self.storage_of(block, plan, node.args[0]);
                 vec![lo, self.code.b.iconst(types::I64, 0)]
             }
             (Width::W64, _) => self.words(block, plan, v),
             _ => {
-                let lo = self.place_address(block, plan, v);
+                let lo = self.storage_of(block, plan, v);
                 vec![lo, self.code.b.iconst(types::I64, 0)]
             }
         }
@@ -294,7 +294,7 @@ impl Emitter<'_> {
                 Vary::Wave => self.wave_word(block, plan, operand),
                 Vary::Row | Vary::Period16 | Vary::Lane => {
                     slots |= 1 << i;
-                    self.place_address(block, plan, operand)
+                    self.storage_of(block, plan, operand)
                 }
             });
         }

@@ -4,7 +4,7 @@
 
 use frontend::op::Data;
 
-use super::{JOIN_TRIPLES, SPLIT_TRIPLES, Triple, bytes, bytes_of_dwords, is_run};
+use super::{JOIN_TRIPLES, SPLIT_TRIPLES, Triple, bytes, bytes_of_dwords, is_contiguous};
 use crate::host;
 use crate::legalize::Code;
 use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW, dwords_type};
@@ -18,7 +18,7 @@ pub(super) const HIGH_QUADS: [u8; 16] =
 
 /// Are elements with this stride moved eight lanes at a time?
 pub(super) fn suits_eight(data: Data, stride: i64) -> bool {
-    is_run(data, stride) || matches!(data, Data::Dwords(2 | 4))
+    is_contiguous(data, stride) || matches!(data, Data::Dwords(2 | 4))
 }
 
 impl Code<'_> {
@@ -31,7 +31,7 @@ impl Code<'_> {
     }
 
     /// Joins two vectors of 16 bytes.
-    pub(in crate::legalize) fn two_pieces(&mut self, low: Value, high: Value) -> Value {
+    pub(in crate::legalize) fn join_halves(&mut self, low: Value, high: Value) -> Value {
         self.in_eight(VirOp::Join, &[low, high], types::I32X8)
     }
 
@@ -66,9 +66,10 @@ impl Code<'_> {
         if stride == i64::from(bytes(data)) {
             self.load_run_of_eight(start, offset, data)
         } else if (data, stride) == (Data::Dwords(2), 4) {
-            let [low, high] = [0, 16].map(|n| self.load_neighbours(start, offset + n));
+            let [low, high] = [0, 16].map(|n| self.load_adjacent(start, offset + n));
             let both = low.into_iter().zip(high);
-            both.map(|(low, high)| self.two_pieces(low, high)).collect()
+            both.map(|(low, high)| self.join_halves(low, high))
+                .collect()
         } else {
             let at = i64::from(offset);
             let from = std::array::from_fn(|k| {
@@ -114,7 +115,7 @@ impl Code<'_> {
                     .map(|n| {
                         let low = self.load_sixteen_bytes(start, offset + 16 * n);
                         let high = self.load_sixteen_bytes(start, offset + 16 * (n + words));
-                        self.two_pieces(low, high)
+                        self.join_halves(low, high)
                     })
                     .collect();
                 self.split_eight(&pieces)
@@ -161,7 +162,7 @@ impl Code<'_> {
             .step_by(step)
             .map(|lane| {
                 let (low, high) = (piece(self, lane), piece(self, lane + 4));
-                self.two_pieces(low, high)
+                self.join_halves(low, high)
             })
             .collect();
         self.split_eight(&pieces)
@@ -179,7 +180,7 @@ impl Code<'_> {
             let low = self.in_eight(VirOp::LowHalves, &[a, b], types::I32X8);
             let high = self.in_eight(VirOp::HighHalves, &[b, c], types::I32X8);
             let (first, last) = (self.halves(4, a), self.halves(4, c));
-            stored = vec![low, self.two_pieces(last[0], first[1]), high];
+            stored = vec![low, self.join_halves(last[0], first[1]), high];
         } else if pieces.len() > 1 {
             // The low halves are first in memory.
             stored.clear();

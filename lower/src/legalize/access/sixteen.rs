@@ -5,7 +5,7 @@
 use frontend::op::Data;
 
 use super::eight::{HIGH_QUADS, LOW_QUADS};
-use super::{bytes, is_run};
+use super::{bytes, is_contiguous};
 use crate::legalize::Code;
 use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::vir::{Memory, Op as VirOp, Value, types};
@@ -14,7 +14,7 @@ const LANES: usize = 16;
 
 /// Are elements with this stride moved 16 lanes at a time?
 pub(super) fn suits_sixteen(data: Data, stride: i64) -> bool {
-    is_run(data, stride)
+    is_contiguous(data, stride)
 }
 
 impl Code<'_> {

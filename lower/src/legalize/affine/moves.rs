@@ -14,11 +14,11 @@ use crate::vir::{Block as HostBlock, IntCC, Memory, Value, types};
 
 impl Code<'_> {
     /// Loads or stores a row, all of whose lanes are active; `bytes` is the byte offset of its lanes in a slot.
-    pub(super) fn row_access(&mut self, load: bool, a: &Access, places: &[Value], bytes: i64) {
+    pub(super) fn row_access(&mut self, load: bool, a: &Access, storage: &[Value], bytes: i64) {
         match (load, a.stride) {
             (true, 0) => {
                 let loaded = self.load_one(a.start, a.data);
-                for (&place, word) in places.iter().zip(loaded) {
+                for (&place, word) in storage.iter().zip(loaded) {
                     let four = self.b.splat(types::I32X4, word);
                     for j in 0..self.region.row() / 4 {
                         let at = (bytes + 16 * j) as i32;
@@ -31,14 +31,14 @@ impl Code<'_> {
                 let at = self
                     .b
                     .iconst(types::I64, bytes + 4 * (self.region.row() - 1));
-                self.store_from(places, at, a.start, a.data);
+                self.store_from(storage, at, a.start, a.data);
             }
             _ => {
                 let lanes = self.at_once(load, a).min(self.region.row() as usize);
                 for first in (0..self.region.row()).step_by(lanes) {
                     let at = self.b.iadd_imm(a.start, first * a.stride);
                     let bytes = self.b.iconst(types::I64, bytes + 4 * first);
-                    self.some(lanes, load, a, at, places, bytes);
+                    self.some(lanes, load, a, at, storage, bytes);
                 }
             }
         }
@@ -51,15 +51,15 @@ impl Code<'_> {
         load: bool,
         a: &Access,
         at: Value,
-        places: &[Value],
+        storage: &[Value],
         bytes: Value,
     ) {
-        let slots = self.places_at(places, bytes);
+        let slots = self.storage_at(storage, bytes);
         if load {
             let words = self.load_lanes(lanes, (at, 0), a.stride, a.data);
-            self.store_places(&slots, &words);
-        } else if lanes >= host::LANES || a.is_run() {
-            let words = self.load_places(dwords_type(lanes), &slots);
+            self.store_storage(&slots, &words);
+        } else if lanes >= host::LANES || a.is_contiguous() {
+            let words = self.load_storage(dwords_type(lanes), &slots);
             self.store_lanes(lanes, (at, 0), a.stride, a.data, &words);
         } else {
             for k in 0..lanes as i64 {
@@ -139,11 +139,11 @@ impl Code<'_> {
         self.b.iadd(a.start, bytes)
     }
 
-    pub(super) fn fast_load(&mut self, a: &Access, places: &[Value], done: HostBlock) {
+    pub(super) fn fast_load(&mut self, a: &Access, storage: &[Value], done: HostBlock) {
         if a.stride == 0 {
             let words = self.load_one(a.start, a.data);
             self.if_full(a.exec, |e| {
-                for (&place, &word) in places.iter().zip(&words) {
+                for (&place, &word) in storage.iter().zip(&words) {
                     let four = e.b.splat(types::I32X4, word);
                     for i in 0..16 {
                         e.b.store(Memory::Trusted, four, place, 16 * i);
@@ -153,83 +153,83 @@ impl Code<'_> {
             });
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let bytes = e.b.ishl_imm(lane, 2);
-                e.words_to(places, bytes, &words);
+                e.words_to(storage, bytes, &words);
             });
             return;
         }
-        self.lanes_in_turn(true, a, places, done);
+        self.vectors_or_groups(true, a, storage, done);
     }
 
-    pub(super) fn fast_store(&mut self, a: &Access, places: &[Value], done: HostBlock) {
+    pub(super) fn fast_store(&mut self, a: &Access, storage: &[Value], done: HostBlock) {
         if a.stride == 0 {
             // All lanes have one address, and the highest lane's store is the last.
             let last = self.number(a.last);
             let bytes = self.b.ishl_imm(last, 2);
-            self.store_from(places, bytes, a.start, a.data);
+            self.store_from(storage, bytes, a.start, a.data);
             self.b.jump(done, &[]);
             return;
         }
-        self.lanes_in_turn(false, a, places, done);
+        self.vectors_or_groups(false, a, storage, done);
     }
 
     /// Loads or stores lanes with distinct addresses.
-    fn lanes_in_turn(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
+    fn vectors_or_groups(&mut self, load: bool, a: &Access, storage: &[Value], done: HostBlock) {
         if !a.full_apart {
-            self.if_full(a.exec, |e| e.vectors(load, a, places, done));
+            self.if_full(a.exec, |e| e.vectors(load, a, storage, done));
         }
         if self.region.options().baseline {
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let at = e.lane_address(a, lane);
                 let bytes = e.b.ishl_imm(lane, 2);
                 match load {
-                    true => e.load_to(places, bytes, at, a.data),
-                    false => e.store_from(places, bytes, at, a.data),
+                    true => e.load_to(storage, bytes, at, a.data),
+                    false => e.store_from(storage, bytes, at, a.data),
                 }
             });
             return;
         }
-        if self.moves_some(a.data, a.stride) {
-            self.by_masks(load, a, places, done);
+        if self.is_masked_access(a.data, a.stride) {
+            self.by_masks(load, a, storage, done);
             return;
         }
         let pairwise = self.per() > host::LANES && access::is_pairwise(a.data, a.stride);
         if pairwise && !load && a.lds.is_some() {
-            self.some_windows(a, places, done);
+            self.masked_windows(a, storage, done);
             return;
         }
         if let Some(len) = a.lds
-            && (pairwise || !load && a.is_run())
+            && (pairwise || !load && a.is_contiguous())
         {
-            self.part_of_line(load, a, len, places, done);
+            self.masked_lds_access(load, a, len, storage, done);
         }
         self.each_run(a, done, &mut |e, four, at, bytes| match (four, load) {
-            (true, _) => e.some(4, load, a, at, places, bytes),
-            (false, true) => e.load_to(places, bytes, at, a.data),
-            (false, false) => e.store_from(places, bytes, at, a.data),
+            (true, _) => e.some(4, load, a, at, storage, bytes),
+            (false, true) => e.load_to(storage, bytes, at, a.data),
+            (false, false) => e.store_from(storage, bytes, at, a.data),
         });
     }
 
     /// Moves the active lanes of a contiguous access, one host vector at a time under a mask; the elements of inactive
     /// lanes are neither read nor written.
-    fn by_masks(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
-        let start = self.line_start(a);
+    fn by_masks(&mut self, load: bool, a: &Access, storage: &[Value], done: HostBlock) {
+        let start = self.lane_0_address(a);
         for first in (0..LANES).step_by(self.per()) {
             let bytes = self.b.iconst(types::I64, 4 * first as i64);
-            let place = self.places_at(places, bytes)[0];
+            let place = self.storage_at(storage, bytes)[0];
             let at = self.b.iadd_imm(start, first as i64 * a.stride);
-            self.move_some(load, (a.exec, first), at, place);
+            self.masked_access(load, (a.exec, first), at, place);
         }
         self.b.jump(done, &[]);
     }
 
     /// Stores every other dword of a range, those of the active lanes.
-    fn some_windows(&mut self, a: &Access, places: &[Value], done: HostBlock) {
-        let start = self.line_start(a);
+    fn masked_windows(&mut self, a: &Access, storage: &[Value], done: HostBlock) {
+        let start = self.lane_0_address(a);
         let halves = [0, 1].map(|half| self.word_of(a.exec, half));
         for first in (0..LANES).step_by(self.per()) {
             let bytes = self.b.iconst(types::I64, 4 * first as i64);
-            let place = self.places_at(places, bytes);
-            let words = self.load_places(types::I32X16, &place)[0];
+            let place = self.storage_at(storage, bytes);
+            let words = self.load_storage(types::I32X16, &place)[0];
             let on = On {
                 word: halves[first / 32],
                 first: first as u32 % 32,
@@ -241,7 +241,7 @@ impl Code<'_> {
     }
 
     /// The address that lane 0 would have.
-    fn line_start(&mut self, a: &Access) -> Value {
+    fn lane_0_address(&mut self, a: &Access) -> Value {
         let first = self.number(a.first);
         let before = self.b.imul_imm(first, a.stride);
         self.b.isub(a.start, before)
@@ -249,16 +249,16 @@ impl Code<'_> {
 
     /// Moves the active lanes of an affine access of LDS, if the elements of all lanes are in bounds: a store then
     /// loads and stores all of them. Leaves the builder where they are not.
-    fn part_of_line(
+    fn masked_lds_access(
         &mut self,
         load: bool,
         a: &Access,
         len: Value,
-        places: &[Value],
+        storage: &[Value],
         done: HostBlock,
     ) {
         let lds = self.lds_start();
-        let start = self.line_start(a);
+        let start = self.lane_0_address(a);
         let low = self.b.isub(start, lds);
         let high = self.b.iadd_imm(low, LANES as i64 * a.stride);
         let order = IntCC::UnsignedLessThanOrEqual;
@@ -272,28 +272,28 @@ impl Code<'_> {
             load,
             data: a.data,
             stride: a.stride,
-            places,
+            storage,
             exec: a.exec,
         };
-        self.whole_run(&runs, start, done);
+        self.access_in_groups(&runs, start, done);
         self.b.switch_to_block(some);
     }
 
     /// Loads a lane's words and stores them `bytes` into their slots.
-    fn load_to(&mut self, places: &[Value], bytes: Value, from: Value, data: Data) {
+    fn load_to(&mut self, storage: &[Value], bytes: Value, from: Value, data: Data) {
         let words = self.load_one(from, data);
-        self.words_to(places, bytes, &words);
+        self.words_to(storage, bytes, &words);
     }
 
-    fn words_to(&mut self, places: &[Value], bytes: Value, words: &[Value]) {
-        let slots = self.places_at(places, bytes);
-        self.store_places(&slots, words);
+    fn words_to(&mut self, storage: &[Value], bytes: Value, words: &[Value]) {
+        let slots = self.storage_at(storage, bytes);
+        self.store_storage(&slots, words);
     }
 
     /// Stores a lane's words, which are `bytes` into their slots, to memory.
-    fn store_from(&mut self, places: &[Value], bytes: Value, to: Value, data: Data) {
-        let slots = self.places_at(places, bytes);
-        let words = self.load_places(types::I32, &slots);
+    fn store_from(&mut self, storage: &[Value], bytes: Value, to: Value, data: Data) {
+        let slots = self.storage_at(storage, bytes);
+        let words = self.load_storage(types::I32, &slots);
         self.store_one(to, data, &words);
     }
 
@@ -305,14 +305,14 @@ impl Code<'_> {
     }
 
     /// Moves all lanes of the wave between memory and slots, one host vector or more at a time.
-    pub(super) fn vectors(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
+    pub(super) fn vectors(&mut self, load: bool, a: &Access, storage: &[Value], done: HostBlock) {
         let lanes = self.at_once(load, a);
-        if a.lds.is_some() && lanes > host::LANES && places.len() == 1 {
+        if a.lds.is_some() && lanes > host::LANES && storage.len() == 1 {
             // Shorter than a loop.
             for first in (0..LANES as i64).step_by(lanes) {
                 let at = self.plus(a.start, first * a.stride);
                 let bytes = self.b.iconst(types::I64, 4 * first);
-                self.some(lanes, load, a, at, places, bytes);
+                self.some(lanes, load, a, at, storage, bytes);
             }
             self.b.jump(done, &[]);
             return;
@@ -333,7 +333,7 @@ impl Code<'_> {
                 }
             };
             let guest = self.b.iadd(a.start, guest_bytes);
-            self.some(lanes, load, a, guest, places, at);
+            self.some(lanes, load, a, guest, storage, at);
         }
         self.end_offsets((head, at), 4 * lanes, done);
     }

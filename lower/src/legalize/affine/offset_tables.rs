@@ -180,24 +180,24 @@ impl Code<'_> {
         &mut self,
         load: bool,
         a: &Spread<'_>,
-        places: &[Value],
+        storage: &[Value],
         done: HostBlock,
     ) {
         match a.exec {
-            None => self.pieces(load, a, places, None),
+            None => self.pieces(load, a, storage, None),
             Some(exec) => {
                 self.if_full(exec, |e| {
-                    e.pieces(load, a, places, None);
+                    e.pieces(load, a, storage, None);
                     e.b.jump(done, &[]);
                 });
-                self.pieces(load, a, places, Some(exec));
+                self.pieces(load, a, storage, Some(exec));
             }
         }
         self.b.jump(done, &[]);
     }
 
     /// Moves all pieces; only the lanes in `exec`, if that is given.
-    fn pieces(&mut self, load: bool, a: &Spread<'_>, places: &[Value], exec: Option<Value>) {
+    fn pieces(&mut self, load: bool, a: &Spread<'_>, storage: &[Value], exec: Option<Value>) {
         let mut first = 0;
         // For windows: the active lanes of the lower and of the higher 32.
         let mut halves = [None; 2];
@@ -208,14 +208,14 @@ impl Code<'_> {
             let lanes = piece.lanes();
             let ty = dwords_type(lanes);
             let bytes = self.b.iconst(types::I64, 4 * first as i64);
-            let slots = self.places_at(places, bytes);
+            let slots = self.storage_at(storage, bytes);
             let same = loaded
                 .iter()
                 .find(|&&(before, count, _)| count == lanes && a.are_same(before, first, lanes));
             let mut new = match (load, same) {
                 (true, Some((_, _, words))) => words.clone(),
                 (true, None) => self.load_piece(a, first, piece),
-                (false, _) => self.load_places(ty, &slots),
+                (false, _) => self.load_storage(ty, &slots),
             };
             if load {
                 loaded.push((first, lanes, new.clone()));
@@ -232,7 +232,7 @@ impl Code<'_> {
                 }
                 (Some(exec), _) => {
                     let old = match load {
-                        true => self.load_places(ty, &slots),
+                        true => self.load_storage(ty, &slots),
                         false => self.load_piece(a, first, piece),
                     };
                     new = self.where_on(exec, first, lanes, (&new, &old));
@@ -240,7 +240,7 @@ impl Code<'_> {
                 _ => {}
             }
             match load {
-                true => self.store_places(&slots, &new),
+                true => self.store_storage(&slots, &new),
                 false => self.store_piece(a, (first, on), piece, &new),
             }
             first += lanes;
@@ -278,7 +278,7 @@ impl Code<'_> {
         if let Some(stride) = stride {
             let lanes = self.lanes_at_once(load, a.data, stride, between);
             let on_line = first.is_multiple_of(lanes) && a.stride(first, lanes) == Some(stride);
-            if lanes >= group && on_line && (lanes > 4 || access::is_run(a.data, stride)) {
+            if lanes >= group && on_line && (lanes > 4 || access::is_contiguous(a.data, stride)) {
                 return Piece::Line(lanes, stride);
             }
         }
@@ -319,7 +319,7 @@ impl Code<'_> {
                     [low, high] => low
                         .iter()
                         .zip(high)
-                        .map(|(&low, &high)| self.two_pieces(low, high))
+                        .map(|(&low, &high)| self.join_halves(low, high))
                         .collect(),
                     _ => fours.concat(),
                 }

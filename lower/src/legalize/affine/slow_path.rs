@@ -22,7 +22,7 @@ impl Emitter<'_> {
         (load, space, data): (bool, Space, Data),
         (site, new_exec): (SiteId, Option<Value>),
         exec: Value,
-        (places, bounding): (&[Value], &[Value]),
+        (storage, bounding): (&[Value], &[Value]),
         done: HostBlock,
     ) {
         let address = block.nodes[v.index()].args[0];
@@ -47,9 +47,9 @@ impl Emitter<'_> {
             EffectFn::Store
         };
         let out = if load {
-            self.calls.store_outputs(&mut self.code, places)
+            self.calls.store_outputs(&mut self.code, storage)
         } else {
-            args.extend(places);
+            args.extend(storage);
             self.code.b.iconst(types::I64, 0)
         };
         args.extend(bounding);
@@ -62,16 +62,16 @@ impl Emitter<'_> {
 
     /// Emits the access as if nothing were known of its addresses, which are computed first; jumps to `done`
     /// afterwards.
-    pub(super) fn unknown_way(
+    pub(super) fn general_path(
         &mut self,
         block: &Block,
         plan: &Schedule,
         v: Val,
-        (exec, places): (Value, &[Value]),
+        (exec, storage): (Value, &[Value]),
         done: HostBlock,
     ) {
         let addresses = self.computed_addresses(block, plan, block.nodes[v.index()].args[0]);
-        let lists = (addresses.as_slice(), exec, places);
+        let lists = (addresses.as_slice(), exec, storage);
         match self.code.region.is_contiguous_form(block, v) {
             true => self.contiguous_or_other(block, plan, v, lists),
             false => self.inline_or_call(block, plan, v, lists, None),
@@ -140,7 +140,7 @@ impl Emitter<'_> {
                 )
         );
         let lies = lies && node.ty.vary != Vary::Wave && node.ty.width == Width::W32;
-        lies.then(|| (self.place_address(block, plan, base), more as u32))
+        lies.then(|| (self.storage_of(block, plan, base), more as u32))
     }
 
     /// Computes all addresses by scalar code, lane by lane; returns the addresses of the low words and, outside of

@@ -99,11 +99,11 @@ impl Shape for Lanes<'_, '_> {
         mut f: impl FnMut(&mut Scalars<'_, '_>, &[Value]) -> Value,
     ) -> Vec<Value> {
         let quads = args.iter().map(|arg| arg.len() != self.slices);
-        let places: Vec<_> = quads.map(|quads| self.places(quads)).collect();
+        let positions: Vec<_> = quads.map(|quads| self.lane_positions(quads)).collect();
         let mut results = Vec::with_capacity(self.slices * self.per);
         for lane in 0..self.slices * self.per {
-            let scalars = args.iter().zip(&places).map(|(arg, places)| {
-                let (vector, at) = places[lane];
+            let scalars = args.iter().zip(&positions).map(|(arg, positions)| {
+                let (vector, at) = positions[lane];
                 self.b.extractlane(arg[vector], at)
             });
             let scalars: Vec<Value> = scalars.collect();
@@ -392,8 +392,8 @@ impl Lanes<'_, '_> {
     }
 
     /// For each lane its vector, and its position in it.
-    fn places(&self, quads: bool) -> Vec<(usize, u8)> {
-        let mut places = vec![(0, 0); self.slices * self.per];
+    fn lane_positions(&self, quads: bool) -> Vec<(usize, u8)> {
+        let mut positions = vec![(0, 0); self.slices * self.per];
         for slice in 0..self.slices {
             for n in 0..self.per {
                 let (vector, at, lane) = if quads {
@@ -403,10 +403,10 @@ impl Lanes<'_, '_> {
                 } else {
                     (slice, n, n)
                 };
-                places[slice * self.per + lane] = (vector, at as u8);
+                positions[slice * self.per + lane] = (vector, at as u8);
             }
         }
-        places
+        positions
     }
 
     /// The vectors of the lanes' scalars.
@@ -419,7 +419,7 @@ impl Lanes<'_, '_> {
             false => (self.dwords_type(), self.slices),
         };
         let mut vectors: Vec<Option<Value>> = vec![None; count];
-        for (&x, (vector, at)) in lanes.iter().zip(self.places(quads)) {
+        for (&x, (vector, at)) in lanes.iter().zip(self.lane_positions(quads)) {
             vectors[vector] = Some(match vectors[vector] {
                 None => self.b.splat(ty, x),
                 Some(v) => self.b.insertlane(v, x, at),

@@ -10,7 +10,7 @@ use crate::analysis::schedule::Schedule;
 use crate::ir::memory::{bounds, data_words, load_or_store};
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::legalize::lanes::dwords_type;
-use crate::legalize::scratch::{ROW, Window, alignment, part};
+use crate::legalize::scratch::{DWORD_STRIDE, Window, alignment, part};
 use crate::legalize::{Code, Emitter, access};
 use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Op as VirOp, Value, types};
@@ -27,8 +27,8 @@ impl Code<'_> {
         let order = IntCC::UnsignedLessThanOrEqual;
         let wide = self.b.uextend(types::I64, word);
         let dword = self.b.band_imm(wide, !3);
-        let bytes = self.b.imul_imm(dword, ROW / 4);
-        let end = self.b.iadd_imm(bytes, ROW * a.count as i64);
+        let bytes = self.b.imul_imm(dword, DWORD_STRIDE / 4);
+        let end = self.b.iadd_imm(bytes, DWORD_STRIDE * a.count as i64);
         let mut good = self.b.icmp(order, end, a.window.room);
         let unaligned = alignment(a.data);
         if unaligned != 0 {
@@ -56,7 +56,7 @@ impl Code<'_> {
         offset: u32,
         moved: (&[Value], &[Vec<Value>]),
     ) -> Vec<Vec<Value>> {
-        let bytes = i64::from(offset & !3) * (ROW / 4);
+        let bytes = i64::from(offset & !3) * (DWORD_STRIDE / 4);
         let at = self.b.iadd_imm(a.window.start, bytes);
         let shift = self.b.iconst(types::I32, i64::from(offset % 4 * 8));
         self.scratch_elements(g, a, (at, shift), moved)
@@ -78,7 +78,7 @@ impl Code<'_> {
         let mut results = vec![Vec::new(); if a.load { a.count } else { 0 }];
         for (j, &on) in mask.iter().enumerate() {
             for i in 0..a.count {
-                let away = (ROW * i as i64) as i32 + (4 * per * j) as i32;
+                let away = (DWORD_STRIDE * i as i64) as i32 + (4 * per * j) as i32;
                 if a.load {
                     let held = self.b.load(ty, Memory::Guest, at, away);
                     results[i].push(match part(a.data) {
@@ -158,7 +158,7 @@ impl Code<'_> {
         let lane = self.b.ishl_imm(g.body.lane, 2);
         let start = self.b.iadd(a.window.start, lane);
         let starts: Vec<Value> = (0..a.count as i64)
-            .map(|i| self.b.iadd_imm(start, ROW * i))
+            .map(|i| self.b.iadd_imm(start, DWORD_STRIDE * i))
             .collect();
         let mut results = vec![Vec::new(); if a.load { a.count } else { 0 }];
         for (j, (&offsets, &on)) in offsets.iter().zip(mask).enumerate() {
@@ -345,7 +345,7 @@ fn constant_end(block: &Block, v: Val) -> Option<i64> {
         return None;
     };
     let n = constant_offset(n as u32, data, least)?;
-    Some(i64::from(n & !3) * (ROW / 4) + ROW * access::words(data) as i64)
+    Some(i64::from(n & !3) * (DWORD_STRIDE / 4) + DWORD_STRIDE * access::words(data) as i64)
 }
 
 /// A constant offset, if it is aligned, at least `least`, and less than 1 MiB.
