@@ -192,18 +192,22 @@ impl Rmw {
         })
     }
 
-    /// On the four or eight bytes of a word that only this wave accesses; returns the old word.
+    /// On the bytes of a word that only this wave accesses; returns the old word.
     fn on_bytes(self, bytes: &mut [u8], data: u64, second: u64) -> u64 {
-        if let Ok(dword) = <&mut [u8; 4]>::try_from(&mut *bytes) {
-            let old = u64::from(u32::from_le_bytes(*dword));
-            *dword = (self.apply(old, data, second) as u32).to_le_bytes();
-            return old;
+        debug_assert_eq!(bytes.len(), self.bytes(), "bug: a word of another size");
+        // Copies of constant size.
+        let (dwords, _) = bytes.as_chunks_mut::<4>();
+        let old = match dwords {
+            [low, high] => {
+                u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << 32
+            }
+            [low, ..] => u64::from(u32::from_le_bytes(*low)),
+            [] => 0,
+        };
+        let new = self.apply(old, data, second);
+        for (dword, shift) in dwords.iter_mut().zip([0, 32]) {
+            *dword = ((new >> shift) as u32).to_le_bytes();
         }
-        let bytes: &mut [u8; 8] = bytes
-            .try_into()
-            .expect("bug: a word of neither 4 nor 8 bytes");
-        let old = u64::from_le_bytes(*bytes);
-        *bytes = self.apply(old, data, second).to_le_bytes();
         old
     }
 }
