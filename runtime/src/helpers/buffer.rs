@@ -8,7 +8,7 @@ use lower::abi::{ExitCode, Lanes, Site};
 use super::atomic::{Rmw, float_denorm};
 use super::format::Format;
 use super::memory::{Addressed, Element, active, read, write};
-use super::{Call, Words, has_avx2};
+use super::{Call, Words};
 use crate::choices;
 use crate::fault::{Access, FaultKind};
 use crate::memory::Memory;
@@ -355,7 +355,7 @@ impl<'a> Buffer<'a> {
     /// is in range.
     fn addressed(&self, exec: u64, bytes: usize) -> Option<Addressed> {
         #[cfg(target_arch = "x86_64")]
-        if has_avx2() {
+        if super::has_avx2() {
             // SAFETY: the host has these features.
             return unsafe { self.addressed_by_avx2(exec, bytes) };
         }
