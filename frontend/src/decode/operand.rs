@@ -138,7 +138,8 @@ pub(crate) fn inline(code: u8, ty: Ty) -> Operand {
     };
     let bits = match ty.bits() {
         16 => bits & 0xffff,
-        64 | 256 => bits,
+        // Pairs have the constant in the low half.
+        64 | 256 if !matches!(ty, Ty::PkF32 | Ty::PkB32) => bits,
         _ => u64::from(bits as u32),
     };
     Operand::Inline { code, bits }

@@ -164,12 +164,7 @@ impl Exec<'_, '_> {
         let inst = self.inst;
         let mut s: [Lanes64; 3] = [[0; 64]; 3];
         for (n, values) in s.iter_mut().enumerate().take(inst.desc.src.len()) {
-            *values = if let Operand::Vgpr(_) | Operand::Sgpr(_) = inst.src[n] {
-                self.raw64(n)?
-            } else {
-                // A constant stands for both halves as 32 bits each: the high one is 0.
-                [u64::from(self.uniform32(inst.src[n])?); 64]
-            };
+            *values = self.raw64(n)?;
         }
         let fm = self.float_mode(Ty::F32);
         let env = fm.env;
