@@ -72,8 +72,8 @@ fn is_loaded(block: &Block, v: Val) -> bool {
 }
 
 impl Code<'_> {
-    /// The distance (I64) of an access with such an entry, whose first lane's host address is
-    /// `first` now, from the recorded one; records `first` for the next workgroup.
+    /// The distance (I64) of an access with this entry of [`WaveState::last`], whose first lane's
+    /// host address is `first` now, from the recorded one; records `first` for the next workgroup.
     fn moved(&mut self, entry: usize, first: Value) -> Value {
         let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * entry);
         let last = self
@@ -171,7 +171,8 @@ impl Prefetches {
 }
 
 impl Code<'_> {
-    /// The same for an access with an entry of [`WaveState::last`].
+    /// Predicts the next address of an access with this entry of [`WaveState::last`], whose first
+    /// lane's host address is `first` now.
     fn predict_in(&mut self, entry: usize, first: Value, affine: Affine) -> Prefetch {
         let delta = self.moved(entry, first);
         // Rows of lanes are often powers of two apart. In the first-level cache their lines would

@@ -216,7 +216,7 @@ impl Code<'_> {
         self.b.icmp(IntCC::Equal, v, n)
     }
 
-    /// The same for a lane number that is computed (I64).
+    /// The addresses of the values of a lane whose number is computed (I64).
     pub(super) fn computed_spot(&mut self, lane: Value) -> Spot {
         let bytes = self.b.ishl_imm(lane, 2);
         let [wave, frame] =
