@@ -63,6 +63,16 @@ impl Ty {
         }
     }
 
+    /// Are inline constants of this type of 64 bits? Those of pairs are in the low half, the high one is 0; `B256` are
+    /// the accumulators of f64 matrices.
+    pub const fn has_wide_constants(self) -> bool {
+        match self {
+            Ty::PkF32 | Ty::PkB32 => false,
+            Ty::B256 => true,
+            _ => self.bits() == 64,
+        }
+    }
+
     /// Number of 32-bit registers that a value occupies.
     pub const fn regs(self) -> u32 {
         self.bits().div_ceil(32)

@@ -443,6 +443,14 @@ impl Words<'_> {
             Words::Lanes(lanes) => lanes[lane],
         }
     }
+
+    /// The words of all lanes.
+    fn all(&self) -> Lanes {
+        match self {
+            Words::Wave(word) => [*word; 64],
+            Words::Lanes(lanes) => **lanes,
+        }
+    }
 }
 
 impl<'a> Call<'a> {

@@ -138,8 +138,7 @@ pub(crate) fn inline(code: u8, ty: Ty) -> Operand {
     };
     let bits = match ty.bits() {
         16 => bits & 0xffff,
-        // Pairs have the constant in the low half.
-        64 | 256 if !matches!(ty, Ty::PkF32 | Ty::PkB32) => bits,
+        _ if ty.has_wide_constants() => bits,
         _ => u64::from(bits as u32),
     };
     Operand::Inline { code, bits }
@@ -152,9 +151,7 @@ pub(crate) fn float_bits(code: u8, ty: Ty) -> u64 {
     let (f16, f32, f64) = FLOATS[usize::from(code - 240) % FLOATS.len()];
     match ty {
         Ty::F16 | Ty::PkF16 => u64::from(f16),
-        Ty::PkF32 | Ty::PkB32 => u64::from(f32),
-        // B256 are the accumulators of f64 matrices.
-        _ if ty.bits() == 64 || ty == Ty::B256 => f64,
+        _ if ty.has_wide_constants() => f64,
         _ => u64::from(f32),
     }
 }

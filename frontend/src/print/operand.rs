@@ -82,18 +82,13 @@ pub(super) fn inline(out: &mut String, code: u8, ty: Ty) {
         _ if matches!(ty, Ty::B16 | Ty::U16 | Ty::I16) => {
             put!(out, "0x{:x}", float_bits(code, Ty::F16));
         }
-        248 if is_wide(ty) => out.push_str("0.15915494309189532"),
+        248 if ty.has_wide_constants() => out.push_str("0.15915494309189532"),
         248 => out.push_str("0.15915494"),
         _ => {
             const FLOATS: [&str; 8] = ["0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0"];
             out.push_str(FLOATS[usize::from(code - 240) & 7]);
         }
     }
-}
-
-/// Is a constant of this type a double? (B256 are the accumulators of f64 matrices.)
-fn is_wide(ty: Ty) -> bool {
-    (ty.bits() == 64 && !matches!(ty, Ty::PkF32 | Ty::PkB32)) || ty == Ty::B256
 }
 
 /// A literal; one that equals an inline constant prints as that constant, as LLVM does.

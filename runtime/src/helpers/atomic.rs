@@ -56,7 +56,7 @@ const _: () = {
 };
 
 /// Does the operation take a second operand?
-fn takes_two(op: Atomic) -> bool {
+pub(super) fn takes_two(op: Atomic) -> bool {
     matches!(
         op,
         Atomic::CmpSwap | Atomic::FCmpSwap | Atomic::Mskor | Atomic::Wrap
@@ -110,14 +110,6 @@ impl Rmw {
     }
 
     fn sum(self, a: u64, b: u64) -> u64 {
-        // Where nothing can be flushed, the host adds as the guest.
-        if !self.wide {
-            let [a, b] = [a, b].map(|word| f32::from_bits(word as u32));
-            let sum = a + b;
-            if a.is_normal() && b.is_normal() && sum.is_normal() {
-                return u64::from(sum.to_bits());
-            }
-        }
         let env = Env {
             round: Round::NearestEven,
             denorm: self.denorm,
@@ -197,13 +189,9 @@ impl Rmw {
         debug_assert_eq!(bytes.len(), self.bytes(), "bug: a word of another size");
         // Copies of constant size.
         let (dwords, _) = bytes.as_chunks_mut::<4>();
-        let old = match dwords {
-            [low, high] => {
-                u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << 32
-            }
-            [low, ..] => u64::from(u32::from_le_bytes(*low)),
-            [] => 0,
-        };
+        let old = dwords.iter().rev().fold(0, |old, dword| {
+            old << 32 | u64::from(u32::from_le_bytes(*dword))
+        });
         let new = self.apply(old, data, second);
         for (dword, shift) in dwords.iter_mut().zip([0, 32]) {
             *dword = ((new >> shift) as u32).to_le_bytes();

@@ -7,7 +7,7 @@ use lower::abi::{ExitCode, Lanes, Site};
 
 use super::atomic::{Rmw, float_denorm};
 use super::format::Format;
-use super::memory::{Addressed, Element, active, read, write};
+use super::memory::{Addresses, Element, active, load_elements, read, store_global, write};
 use super::{Call, Words};
 use crate::choices;
 use crate::fault::{Access, FaultKind};
@@ -309,13 +309,12 @@ impl<'a> Buffer<'a> {
 
     /// Is byte `i` of a lane's element in range?
     fn inside(&self, lane: usize, i: usize) -> bool {
-        let mem = &self.inst.mem;
         let d = &self.descriptor;
         let gfx9 = self.gfx.is_gfx9();
         if self.unbound {
             return false;
         }
-        if mem.addr64 || gfx9 && d.add_tid && !mem.idxen {
+        if self.is_unchecked() {
             return true;
         }
         let (index, offset) = self.position(lane);
@@ -330,6 +329,12 @@ impl<'a> Buffer<'a> {
             return start + offset + self.checked_soffset() < records;
         }
         index < records && (gfx9 || !d.swizzle || offset < u64::from(d.stride))
+    }
+
+    /// Is there no range check?
+    fn is_unchecked(&self) -> bool {
+        let mem = &self.inst.mem;
+        mem.addr64 || self.gfx.is_gfx9() && self.descriptor.add_tid && !mem.idxen
     }
 
     /// Does the range check compare bytes, not records?
@@ -350,81 +355,124 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    /// The addresses of the active lanes' elements of `bytes` bytes; lanes whose element is out of range
-    /// access nothing. `None` if the buffer is swizzled, an address is of 64 bits, or a part of an element
-    /// is in range.
-    fn addressed(&self, exec: u64, bytes: usize) -> Option<Addressed> {
+    /// The active lanes whose elements of `bytes` bytes are in range, and their addresses. `None` if the
+    /// buffer is swizzled, an address is of 64 bits, or an element is partly in range.
+    fn in_range(&self, exec: u64, bytes: usize) -> Option<InRange> {
         #[cfg(target_arch = "x86_64")]
         if super::has_avx2() {
             // SAFETY: the host has these features.
-            return unsafe { self.addressed_by_avx2(exec, bytes) };
+            return unsafe { self.in_range_by_avx2(exec, bytes) };
         }
-        self.addressed_by_lanes(exec, bytes)
+        self.in_range_by_lanes(exec, bytes)
     }
 
-    /// As [`Buffer::addressed`].
+    /// As [`Buffer::in_range`].
     ///
     /// # Safety
     /// The host has these features.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2")]
-    unsafe fn addressed_by_avx2(&self, exec: u64, bytes: usize) -> Option<Addressed> {
-        self.addressed_by_lanes(exec, bytes)
+    unsafe fn in_range_by_avx2(&self, exec: u64, bytes: usize) -> Option<InRange> {
+        self.in_range_by_lanes(exec, bytes)
     }
 
-    /// As [`Buffer::addressed`]. The loop has no branches, so that it vectorises.
+    /// As [`Buffer::in_range`]. The loop over the addresses has no branches, so that it vectorises.
     #[inline(always)]
-    fn addressed_by_lanes(&self, exec: u64, bytes: usize) -> Option<Addressed> {
+    fn in_range_by_lanes(&self, exec: u64, bytes: usize) -> Option<InRange> {
         let (mem, d) = (&self.inst.mem, &self.descriptor);
         if d.swizzle || mem.addr64 {
             return None;
         }
-        let always = self.gfx.is_gfx9() && d.add_tid && !mem.idxen;
         let by_bytes = self.counts_bytes();
-        let words = |there: bool, words: &Words<'_>| match (there, words) {
-            (false, _) => [0; LANES],
-            (true, Words::Wave(word)) => [*word; LANES],
-            (true, Words::Lanes(lanes)) => **lanes,
+        let unless = |left_out: bool, words: &Words<'_>| match left_out {
+            true => [0; LANES],
+            false => words.all(),
         };
-        let indices = words(mem.idxen, &self.index);
-        let offsets = words(mem.offen, &self.offset);
+        let indices = unless(!mem.idxen, &self.index);
+        let offsets = unless(!mem.offen, &self.offset);
         let base = d.base.wrapping_add(u64::from(self.soffset));
         let (stride, records) = (u64::from(d.stride), u64::from(d.num_records));
         let (soffset, tid) = (self.checked_soffset(), u64::from(d.add_tid));
-        let (last, kept) = ((bytes as u64 - 1) & !3, ADDRESS & !self.ignored(bytes));
-        let mut found = Addressed {
-            at: [0; LANES],
-            on: [0; LANES],
-        };
+        let last = (bytes as u64 - 1) & !3;
+        let kept = ADDRESS & !self.ignored(bytes);
+        let [mut low, mut high, mut starts, mut ends] = [[0; LANES]; 4];
         // All sums are less than 2^63, so a difference is negative if its high bit is set.
-        let below = |at: u64| (at.wrapping_sub(records) as i64 >> 63) as u64;
-        let mut partial = 0;
+        let below = |at: u64| (at.wrapping_sub(records) >> 63) as u32;
         for lane in 0..LANES {
             let index = u64::from(indices[lane]) + tid * lane as u64;
             let offset = u64::from(offsets[lane]) + mem.offset as u64;
             let start = index * stride;
-            let checked = if by_bytes {
-                start + offset + soffset
-            } else {
-                index
+            let address = base.wrapping_add(start + u64::from(offset as u32)) & kept;
+            (low[lane], high[lane]) = (address as u32, (address >> 32) as u32);
+            let (first, end) = match by_bytes {
+                true => (start + offset + soffset, start + offset + soffset + last),
+                false => (index, index),
             };
-            let end = if by_bytes { checked + last } else { checked };
-            let active = (exec >> lane & 1).wrapping_neg();
-            let [first, whole] = match (self.unbound, always) {
-                (true, _) => [0; 2],
-                (_, true) => [active; 2],
-                _ => [checked, end].map(|at| below(at) & active),
-            };
-            partial |= first ^ whole;
-            found.at[lane] = base.wrapping_add(start + u64::from(offset as u32)) & kept;
-            found.on[lane] = whole;
+            (starts[lane], ends[lane]) = (below(first), below(end));
         }
-        (partial == 0).then_some(found)
+        let (starts, ends) = (mask(&starts), mask(&ends));
+        let lanes = match (self.unbound, self.is_unchecked()) {
+            (true, _) => 0,
+            (_, true) => exec,
+            _ if exec & (starts ^ ends) != 0 => return None,
+            _ => exec & ends,
+        };
+        Some(InRange { low, high, lanes })
     }
 
     /// Formats and atomics are all or nothing.
     fn inside_whole(&self, lane: usize, bytes: usize) -> bool {
         self.inside(lane, 0) && self.inside(lane, bytes - 1)
+    }
+}
+
+/// A word for each lane, 0 or 1, as a mask.
+fn mask(words: &Lanes) -> u64 {
+    let bits = words.iter().zip(0u32..);
+    bits.fold(0, |mask, (&word, lane)| mask | u64::from(word) << lane)
+}
+
+/// Lanes of an access whose elements are contiguous and in range.
+struct InRange {
+    /// Low and high words of the addresses.
+    low: Lanes,
+    high: Lanes,
+    /// The lanes.
+    lanes: u64,
+}
+
+impl InRange {
+    /// Loads the elements; results of other lanes are 0.
+    fn load(
+        &self,
+        call: &mut Call<'_>,
+        element: Element,
+        results: &mut [Lanes; 4],
+    ) -> Result<(), ExitCode> {
+        if self.lanes != 0 {
+            let at = Addresses::new(&self.low, &self.high);
+            load_elements(call, at, self.lanes, element, results)?;
+        }
+        for lane in active(!self.lanes) {
+            for result in results.iter_mut() {
+                result[lane] = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores the elements.
+    fn store(
+        &self,
+        call: &mut Call<'_>,
+        element: Element,
+        data: [&Lanes; 4],
+    ) -> Result<(), ExitCode> {
+        let at = Addresses::new(&self.low, &self.high);
+        match self.lanes {
+            0 => Ok(()),
+            lanes => store_global(call, at, lanes, element, data),
+        }
     }
 }
 
@@ -562,10 +610,8 @@ pub(super) fn load_raw(
     let access = raw(call, call.site, sums, places, &mut room)?;
     let memory = call.host().group.memory;
     let exec = call.raw(2);
-    if let Some(all) = access.addressed(exec, element.bytes())
-        && all.load(memory, element, results)
-    {
-        return Ok(());
+    if let Some(lanes) = access.in_range(exec, element.bytes()) {
+        return lanes.load(call, element, results);
     }
     for lane in active(exec) {
         let bytes = access.read(memory, lane, element.bytes());
@@ -589,10 +635,8 @@ pub(super) fn store_raw(
     let access = raw(call, call.site, sums, places, &mut room)?;
     let memory = call.host().group.memory;
     let exec = call.raw(2);
-    if let Some(all) = access.addressed(exec, element.bytes())
-        && all.store(memory, element, |i, lane| data[i][lane])
-    {
-        return Ok(());
+    if let Some(lanes) = access.in_range(exec, element.bytes()) {
+        return lanes.store(call, element, data);
     }
     for lane in active(exec) {
         let bytes = element.encode(data.map(|words| words[lane]));
@@ -628,16 +672,19 @@ pub(super) fn load(call: &mut Call<'_>) -> Result<(), ExitCode> {
         return Ok(());
     }
     let mut results = [[0; LANES]; 4];
-    let plain = (!is_format(data)).then(|| element(data));
-    let done = plain.is_some_and(|element| {
-        let all = access.addressed(exec, element.bytes());
-        all.is_some_and(|all| all.load(memory, element, &mut results))
-    });
-    for lane in active(if done { 0 } else { exec }) {
-        let words =
-            load_lane(&access, memory, data, lane).map_err(|kind| call.fault(kind, Some(lane)))?;
-        for (result, word) in results.iter_mut().zip(words) {
-            result[lane] = word;
+    let lanes = match is_format(data) {
+        true => None,
+        false => access.in_range(exec, element(data).bytes()),
+    };
+    if let Some(lanes) = lanes {
+        lanes.load(call, element(data), &mut results)?;
+    } else {
+        for lane in active(exec) {
+            let words = load_lane(&access, memory, data, lane);
+            let words = words.map_err(|kind| call.fault(kind, Some(lane)))?;
+            for (result, word) in results.iter_mut().zip(words) {
+                result[lane] = word;
+            }
         }
     }
     let regs = access.inst.desc.dst[0].regs() as usize;
@@ -656,11 +703,6 @@ fn store_lane(
     lane: usize,
 ) -> Result<(), FaultKind> {
     if !is_format(data) {
-        let high = matches!(data, Data::D16Hi | Data::D16HiB8);
-        let words = match high {
-            true => words.map(|word| word >> 16),
-            false => words,
-        };
         let element = element(data);
         return access.write(memory, lane, element.encode(words), element.bytes());
     }
@@ -723,22 +765,22 @@ pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
         unreachable!("bug: {} as a buffer store", access.inst.desc.name)
     };
     let regs = (access.inst.desc.src[3].regs() as usize).min(4);
-    let sources: Vec<Words<'_>> = (0..regs).map(|i| call.words(7 + i)).collect();
-    let high = matches!(data, Data::D16Hi | Data::D16HiB8);
+    // The high half of a register.
+    let shift = match data {
+        Data::D16Hi | Data::D16HiB8 => 16,
+        _ => 0,
+    };
+    let mut sources = [[0; LANES]; 4];
+    for (i, source) in sources.iter_mut().enumerate().take(regs) {
+        *source = call.words(7 + i).all().map(|word| word >> shift);
+    }
     if !is_format(data)
-        && let element = element(data)
-        && let Some(all) = access.addressed(exec, element.bytes())
-        && all.store(memory, element, |i, lane| {
-            sources[i].get(lane) >> if high { 16 } else { 0 }
-        })
+        && let Some(lanes) = access.in_range(exec, element(data).bytes())
     {
-        return Ok(());
+        return lanes.store(call, element(data), sources.each_ref());
     }
     for lane in active(exec) {
-        let mut words = [0; 4];
-        for (word, source) in words.iter_mut().zip(&sources) {
-            *word = source.get(lane);
-        }
+        let words = sources.map(|source| source[lane]);
         store_lane(&access, memory, data, words, lane)
             .map_err(|kind| call.fault(kind, Some(lane)))?;
     }

@@ -65,6 +65,10 @@ impl Number {
 pub(super) struct Format {
     bits: &'static [u32],
     number: Number,
+    /// Bytes of an element.
+    bytes: usize,
+    /// The bits of each component if all have the same whole number of bytes, else 0.
+    whole: u32,
 }
 
 /// A small float with `exponent` and `fraction` bits (and no sign) as f32 bits.
@@ -109,7 +113,16 @@ impl Format {
         // Floats have 10, 11, 16 or 32 bits.
         let narrow = bits.iter().any(|&n| n == 2 || n == 8);
         let bad = bits.is_empty() || number == Number::Float && narrow;
-        (!bad).then_some(Format { bits, number })
+        let whole = match bits {
+            [first @ (8 | 16 | 32), ..] if bits.iter().all(|bits| bits == first) => *first,
+            _ => 0,
+        };
+        (!bad).then(|| Format {
+            bits,
+            number,
+            bytes: (bits.iter().sum::<u32>() / 8) as usize,
+            whole,
+        })
     }
 
     /// Are the components integers?
@@ -119,7 +132,7 @@ impl Format {
 
     /// Bytes of an element.
     pub(super) fn bytes(&self) -> usize {
-        (self.bits.iter().sum::<u32>() / 8) as usize
+        self.bytes
     }
 
     /// One in the register format of the components.
@@ -183,19 +196,11 @@ impl Format {
         }
     }
 
-    /// The bits of each component if all have the same whole number of bytes, else 0.
-    fn whole(&self) -> u32 {
-        match self.bits {
-            [first @ (8 | 16 | 32), ..] if self.bits.iter().all(|bits| bits == first) => *first,
-            _ => 0,
-        }
-    }
-
     /// The components x, y, z, w of an element; missing ones are 0, 0, 0, 1.
     pub(super) fn load(&self, bytes: &[u8]) -> [u32; 4] {
         let mut components = [0, 0, 0, self.one()];
         let count = self.bits.len();
-        match self.whole() {
+        match self.whole {
             8 => {
                 for (component, &byte) in components.iter_mut().zip(bytes).take(count) {
                     *component = self.load_one(u32::from(byte), 8);
@@ -246,7 +251,7 @@ impl Format {
     fn store_by(&self, components: [u32; 4], raw: impl Fn(u32, u32) -> u32) -> [u8; 16] {
         let mut bytes = [0; 16];
         let count = self.bits.len();
-        match self.whole() {
+        match self.whole {
             8 => {
                 for (byte, word) in bytes.iter_mut().zip(components).take(count) {
                     *byte = raw(word, 8) as u8;

@@ -143,12 +143,8 @@ impl Surface {
             2 => format.load(&memory.load::<2>(address)?),
             4 => format.load(&memory.load::<4>(address)?),
             8 => format.load(&memory.load::<8>(address)?),
-            16 => format.load(&memory.load::<16>(address)?),
-            bytes => {
-                let mut raw = [0; 16];
-                memory.read_bytes(address, &mut raw[..bytes])?;
-                format.load(&raw[..bytes])
-            }
+            12 => format.load(&memory.load::<12>(address)?),
+            _ => format.load(&memory.load::<16>(address)?),
         };
         Ok(format.select(components, self.select))
     }
@@ -319,8 +315,7 @@ impl<'a> Image<'a> {
             Some(first) if n >= first => 2,
             _ => 0,
         };
-        let words = self.addresses.get(n - left_out);
-        words.map_or(0, |words| words.get(lane))
+        self.addresses[n - left_out].get(lane)
     }
 
     /// Address value `n` of a lane.

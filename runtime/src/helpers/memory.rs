@@ -13,7 +13,6 @@ use crate::engine::{APERTURE_BYTES, PRIVATE_BASE, SHARED_BASE};
 use crate::fault::{Access, FaultKind, Private};
 use crate::memory::Memory;
 
-mod addressed;
 mod atomics;
 mod common;
 mod flat;
@@ -22,7 +21,6 @@ mod lds;
 mod scratch;
 mod words;
 
-pub(super) use addressed::Addressed;
 pub(super) use common::entry as common;
 pub(super) use flat::{Bounds, Place, place};
 use flat::{load_flat, store_flat};
@@ -115,6 +113,11 @@ pub(super) struct Addresses<'a> {
 }
 
 impl<'a> Addresses<'a> {
+    /// From low and high words.
+    pub(super) fn new(lo: &'a Lanes, hi: &'a Lanes) -> Addresses<'a> {
+        Addresses { lo, hi: Some(hi) }
+    }
+
     /// From two arguments of a memory node's call.
     fn of(call: &Call<'a>) -> Addresses<'a> {
         let hi = (call.raw(1) != 0).then(|| call.lanes(1));
@@ -255,8 +258,21 @@ fn load_global(
     exec: u64,
     element: Element,
 ) -> Result<(), ExitCode> {
-    let memory = call.host().group.memory;
     let mut results = [[0; 64]; 4];
+    load_elements(call, at, exec, element, &mut results)?;
+    give(call, exec, &results[..element.words()]);
+    Ok(())
+}
+
+/// Loads the elements of the lanes in EXEC, which is not 0, from global memory; results of other lanes are undefined.
+pub(super) fn load_elements(
+    call: &mut Call<'_>,
+    at: Addresses<'_>,
+    exec: u64,
+    element: Element,
+    results: &mut [Lanes; 4],
+) -> Result<(), ExitCode> {
+    let memory = call.host().group.memory;
     let words = element.words();
     let bytes = element.bytes() as u64;
     match pattern(&at, exec, bytes) {
@@ -269,7 +285,7 @@ fn load_global(
             }
         }
         Pattern::Contiguous(start) if let Some(ptr) = bulk(memory, start, element) => {
-            read_bulk(ptr, element, &mut results);
+            read_bulk(ptr, element, results);
         }
         _ => {
             for lane in active(exec) {
@@ -288,7 +304,6 @@ fn load_global(
             }
         }
     }
-    give(call, exec, &results[..words]);
     Ok(())
 }
 
@@ -391,7 +406,8 @@ pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
     }
 }
 
-fn store_global(
+/// Stores the elements of the lanes in EXEC, which is not 0, to global memory.
+pub(super) fn store_global(
     call: &mut Call<'_>,
     at: Addresses<'_>,
     exec: u64,

@@ -10,7 +10,7 @@ use std::sync::atomic::{
 use frontend::op::Atomic;
 use lower::abi::{Context, Lanes};
 
-use super::super::atomic::OPERATIONS;
+use super::super::atomic::takes_two;
 use super::common::{Checked, Wave, each};
 
 /// An atomic; true if it is done. `WANTED`: the instruction returns the old words.
@@ -23,7 +23,7 @@ pub(super) unsafe fn whole<const WANTED: bool>(
     w: Wave,
     out: *const *mut Lanes,
 ) -> bool {
-    let op = OPERATIONS[(w.code & 0xff) as usize];
+    let op = w.operation();
     // SAFETY: the caller's contract.
     unsafe {
         match w.code >> 16 & 0xff {
@@ -157,16 +157,10 @@ macro_rules! atomics {
                 word as $word
             }
 
-            /// Has the operation a second operand?
-            #[inline(always)]
-            fn takes_two(w: Wave) -> bool {
-                OPERATIONS[(w.code & 0xff) as usize] == Atomic::CmpSwap
-            }
-
             /// The first and second operand of a lane.
             ///
             /// # Safety
-            /// The arguments are an atomic's; `two` is [`takes_two`].
+            /// The arguments are an atomic's; `two` says whether it takes two operands.
             #[inline(always)]
             unsafe fn operands(w: Wave, two: bool, lane: usize) -> ($word, $word) {
                 // SAFETY: the caller's contract.
@@ -200,7 +194,7 @@ macro_rules! atomics {
                 out: *const *mut Lanes,
                 new: impl Fn($word, $word, $word) -> $word,
             ) {
-                let two = takes_two(w);
+                let two = takes_two(w.operation());
                 let mut old: [$word; 64] = [0; 64];
                 each(w.exec, |lane| {
                     let cell = at.at(lane).cast::<$word>();
@@ -233,7 +227,7 @@ macro_rules! atomics {
                 new: impl Fn($word, $word, $word) -> $word,
                 both: Option<fn($word, $word) -> $word>,
             ) {
-                let two = takes_two(w);
+                let two = takes_two(w.operation());
                 // SAFETY: the caller's contract.
                 let operands = |lane: usize| unsafe { operands(w, two, lane) };
                 // SAFETY: the caller's contract; all accesses to guest memory are atomic.

@@ -3,10 +3,11 @@
 //! have no branches. Everything else (apertures, lanes in several ranges, faults, checked mode) is
 //! left to the functions of [`super`], from the beginning.
 
-use frontend::op::Space;
+use frontend::op::{Atomic, Space};
 use lower::abi::{Context, ExitCode, Lanes, Site};
 use lower::ir::functions::{EffectFn, more_of};
 
+use super::super::atomic::OPERATIONS;
 use super::super::host::Host;
 use super::atomics::whole;
 use super::items::{Byte, Dwords, Item, Short, in_order};
@@ -78,6 +79,12 @@ impl Wave {
     #[inline(always)]
     pub(super) fn is_lds(&self) -> bool {
         self.code >> 8 & 0xff == Space::Lds as u64
+    }
+
+    /// An atomic's operation.
+    #[inline(always)]
+    pub(super) fn operation(&self) -> Atomic {
+        OPERATIONS[(self.code & 0xff) as usize]
     }
 
     /// The slot that argument `4 + i` is.
