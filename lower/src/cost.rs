@@ -14,7 +14,7 @@ use crate::backend::x64;
 use crate::host::{Host, Isa};
 use crate::ir::build::Build;
 use crate::ir::{Func, Target, Term};
-use crate::jit::{BEYOND_SSE41, LowerError};
+use crate::jit::{Allocation, BEYOND_SSE41, LowerError};
 use crate::legalize::profile::Notes;
 use crate::legalize::{self, Emitted};
 use crate::lift::arms::{Lowered, Sites, lower};
@@ -151,6 +151,30 @@ impl Costs {
         }
         let notes = emitted.notes.expect("notes were asked for");
         Ok(notes.of_pieces(pieces).blocks)
+    }
+
+    /// What the wide back end refuses of a region in a tier; `None` if it compiles all of it.
+    pub fn refusal(
+        &mut self,
+        f: &Func,
+        start: u64,
+        isa: Isa,
+        tier: Allocation,
+    ) -> Result<Option<String>, LowerError> {
+        let options = Options {
+            start,
+            host: Host::of(Some(isa)),
+            ..Options::default()
+        };
+        let baseline = tier == Allocation::Baseline;
+        let options = match baseline {
+            true => options.of_baseline(),
+            false => options,
+        };
+        let emitted = self.emit(f, &options)?;
+        let space = &mut x64::Space::default();
+        let code = x64::compile(&self.func, emitted.wave, isa, baseline, space);
+        Ok(code.err().map(|refused| refused.to_string()))
     }
 
     /// The host code as Cranelift prints it before encoding.

@@ -9,6 +9,7 @@ use iced_x86::{Decoder, DecoderOptions};
 use lower::cost::Costs;
 use lower::host::Isa;
 use lower::ir::Func;
+use lower::jit::Allocation;
 use lower::lift::region::{self, Request};
 use lower::profile::{Access, BlockShape};
 use runtime::jit::JitOptions;
@@ -247,4 +248,44 @@ fn host_instructions_of_hot_loops_in_wide_vectors() {
 #[test]
 fn host_instructions_of_hot_loops_with_avx512() {
     super::check("hot_loops_avx512.txt", &list(Some(Isa::Avx512)));
+}
+
+/// The wide back end refuses no region of any kernel of the benchmarks, the open set and the examples, in any tier: what it
+/// refuses is compiled by Cranelift in vectors of 128 bits, and no result tells.
+#[test]
+fn wide_vectors_refuse_no_kernel() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.join("benches/open"), root.join("benches/kernels")];
+    let examples = std::fs::read_dir(root.join("examples")).expect("the folder is there");
+    folders.extend(examples.map(|entry| entry.expect("it can be read").path()));
+    let mut costs = Costs::new().expect("an x86-64 code generator");
+    let mut compiled = 0;
+    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+        for entry in std::fs::read_dir(folder).expect("it can be read") {
+            let path = entry.expect("it can be read").path();
+            let name = path.to_string_lossy();
+            if ![".gfx906.co", ".gfx803.co"]
+                .iter()
+                .any(|end| name.ends_with(end))
+            {
+                continue;
+            }
+            let bytes = std::fs::read(&path).expect("it can be read");
+            let object = object::open(&bytes, None).expect("the code object is good");
+            for kernel in &object.kernels {
+                for (f, start) in regions((&path, &kernel.name), 0) {
+                    for isa in [Isa::Avx2, Isa::Avx512] {
+                        for tier in [Allocation::Baseline, Allocation::Optimizing] {
+                            let refused = costs.refusal(&f, start, isa, tier);
+                            let refused = refused.expect("the region is valid");
+                            let at = format!("{name} {} {:#x}", kernel.name, f.entry);
+                            assert_eq!(refused, None, "{at} {isa:?} {tier:?}");
+                            compiled += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(compiled > 600, "{compiled}");
 }

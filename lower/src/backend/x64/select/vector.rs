@@ -244,7 +244,7 @@ impl Select<'_> {
                 let mask = self.lanes_of(len, mask);
                 self.rvm(vex::VPAND, len, a, mask)
             }
-            Op::Icmp(cond) => self.compare_lanes(inst, cond, len, args)?,
+            Op::Icmp(cond) => self.compare_lanes(cond, len, args)?,
             Op::Fcmp(cond) => self.compare_floats(cond, len, args)?,
             Op::Bitselect | Op::Blendv => {
                 // The sources' lanes are truth values; see the module.
@@ -395,13 +395,7 @@ impl Select<'_> {
         self.rvm(vex::VPXOR, len, mask, ones)
     }
 
-    fn compare_lanes(
-        &mut self,
-        inst: Inst,
-        cond: IntCC,
-        len: Len,
-        args: &[Value],
-    ) -> Result<VReg, Refused> {
+    fn compare_lanes(&mut self, cond: IntCC, len: Len, args: &[Value]) -> Result<VReg, Refused> {
         let quads = self.ty(args[0]).lane_bits() == 64;
         let (equal, greater) = if quads {
             (vex::VPCMPEQQ, vex::VPCMPGTQ)
@@ -409,28 +403,60 @@ impl Select<'_> {
             (vex::VPCMPEQD, vex::VPCMPGTD)
         };
         let (a, b) = (self.reg(args[0])?, self.reg(args[1])?);
+        // a > b is b < a.
+        let (cond, a, b) = match cond {
+            IntCC::SignedGreaterThan => (IntCC::SignedLessThan, b, a),
+            IntCC::SignedGreaterThanOrEqual => (IntCC::SignedLessThanOrEqual, b, a),
+            IntCC::UnsignedGreaterThan => (IntCC::UnsignedLessThan, b, a),
+            IntCC::UnsignedGreaterThanOrEqual => (IntCC::UnsignedLessThanOrEqual, b, a),
+            IntCC::Equal
+            | IntCC::NotEqual
+            | IntCC::SignedLessThan
+            | IntCC::SignedLessThanOrEqual
+            | IntCC::UnsignedLessThan
+            | IntCC::UnsignedLessThanOrEqual => (cond, a, b),
+        };
+        let unsigned = matches!(
+            cond,
+            IntCC::UnsignedLessThan | IntCC::UnsignedLessThanOrEqual
+        );
+        if unsigned && !quads {
+            // a <= b if a is the minimum; a < b is the negation of b <= a.
+            let (least, negated) = match cond {
+                IntCC::UnsignedLessThan => (b, true),
+                _ => (a, false),
+            };
+            let minimum = self.rvm(vex::VPMINUD, len, a, Src::Reg(b));
+            let holds = self.rvm(equal, len, least, Src::Reg(minimum));
+            return Ok(match negated {
+                true => self.invert(len, holds),
+                false => holds,
+            });
+        }
+        let (a, b) = match unsigned {
+            // Without the sign bits the order is the signed one.
+            true => {
+                let sign = self.lanes_of(len, &(1u64 << 63).to_le_bytes());
+                (
+                    self.rvm(vex::VPXOR, len, a, sign),
+                    self.rvm(vex::VPXOR, len, b, sign),
+                )
+            }
+            false => (a, b),
+        };
         Ok(match cond {
             IntCC::Equal => self.rvm(equal, len, a, Src::Reg(b)),
             IntCC::NotEqual => {
                 let same = self.rvm(equal, len, a, Src::Reg(b));
                 self.invert(len, same)
             }
-            IntCC::SignedLessThan => self.rvm(greater, len, b, Src::Reg(a)),
-            IntCC::SignedLessThanOrEqual => {
+            IntCC::SignedLessThan | IntCC::UnsignedLessThan => {
+                self.rvm(greater, len, b, Src::Reg(a))
+            }
+            _ => {
                 let above = self.rvm(greater, len, a, Src::Reg(b));
                 self.invert(len, above)
             }
-            // a <= b if a is the minimum; a < b is the negation of b <= a.
-            IntCC::UnsignedLessThanOrEqual if !quads => {
-                let least = self.rvm(vex::VPMINUD, len, a, Src::Reg(b));
-                self.rvm(equal, len, a, Src::Reg(least))
-            }
-            IntCC::UnsignedLessThan if !quads => {
-                let least = self.rvm(vex::VPMINUD, len, b, Src::Reg(a));
-                let other = self.rvm(equal, len, b, Src::Reg(least));
-                self.invert(len, other)
-            }
-            _ => return Err(self.refuse(inst)),
         })
     }
 
