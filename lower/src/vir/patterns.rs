@@ -55,6 +55,38 @@ pub(crate) fn all_or_nothing(bytes: &[u8]) -> Option<bool> {
     }
 }
 
+/// Is the high dword of each quad of a vector 0, as far as its definition tells?
+pub(crate) fn has_zero_high_dwords(f: &Func, v: Value) -> bool {
+    let v = uncast(f, v);
+    let zero = |v: Value| {
+        let bytes = vector_constant(f, uncast(f, v));
+        bytes.and_then(all_or_nothing) == Some(false)
+    };
+    let clear = |v: Value| {
+        let bytes = vector_constant(f, uncast(f, v));
+        bytes.is_some_and(|bytes| bytes.chunks_exact(8).all(|quad| quad[4..] == [0; 4]))
+    };
+    match f.made_by(v) {
+        Some((Op::Vconst(_), _)) => clear(v),
+        Some((Op::Band, args)) => args.iter().any(|&a| clear(a)),
+        Some((Op::Ushr, &[of, by])) => {
+            let quads = f.ty(of).lane_bits() == 64;
+            quads && f.iconst(by).is_some_and(|by| (32..64).contains(&by))
+        }
+        Some((Op::Splat, &[quad])) => {
+            let quad = f.resolve(quad);
+            let word = operands(f, quad, Op::Uextend).map(|[word, _]| f.ty(word));
+            let small = f.iconst(quad).is_some_and(|n| n >> 32 == 0);
+            f.ty(quad) == types::I64 && (small || word == Some(types::I32))
+        }
+        Some((Op::Shuffle(pattern), &[_, second])) => {
+            let mut quads = f.bytes(pattern).chunks_exact(8);
+            zero(second) && quads.all(|quad| quad[4..].iter().all(|&byte| byte >= 16))
+        }
+        _ => false,
+    }
+}
+
 /// A vector without casts.
 pub(crate) fn uncast(f: &Func, v: Value) -> Value {
     let mut v = f.resolve(v);

@@ -277,8 +277,13 @@ impl Select<'_> {
                     self.bits_of_mask(ty.lane_count(), mask)
                 }
                 Op::Imul if quads && ty.is_vector() => {
-                    let (a, b) = (self.reg(args[0])?, self.src(args[1])?);
-                    self.evex_rvm(rows::VPMULLQ, len, a, b, Imm::No)
+                    match self.multiply_dwords(len, args[0], args[1])? {
+                        Some(product) => product,
+                        None => {
+                            let (a, b) = (self.reg(args[0])?, self.src(args[1])?);
+                            self.evex_rvm(rows::VPMULLQ, len, a, b, Imm::No)
+                        }
+                    }
                 }
                 Op::Sshr if quads && ty.is_vector() => {
                     self.shift_signed_quads(len, args[0], args[1])?

@@ -9,6 +9,7 @@ use crate::backend::x64::Refused;
 use crate::backend::x64::encode::{Len, Row};
 use crate::backend::x64::inst::{Form, HostOp, Imm, Src};
 use crate::backend::x64::rows::{legacy, vex};
+use crate::vir::patterns;
 use crate::vir::{FloatCC, Inst, IntCC, Op, Type, Value, types};
 
 /// The predicate of a comparison instruction; none of these faults on quiet NaNs or depends on
@@ -535,6 +536,9 @@ impl Select<'_> {
 
     /// Low halves of products of quads: the low product, and the cross products in the high half.
     fn multiply_quads(&mut self, len: Len, a: Value, b: Value) -> Result<VReg, Refused> {
+        if let Some(product) = self.multiply_dwords(len, a, b)? {
+            return Ok(product);
+        }
         let (a, b) = (self.reg(a)?, self.reg(b)?);
         let low = self.rvm(vex::VPMULUDQ, len, a, Src::Reg(b));
         let a_high = self.shift_constant(vex::VPSHIFTQ_I, 2, len, a, 32);
@@ -544,6 +548,30 @@ impl Select<'_> {
         let cross = self.rvm(vex::VPADDQ, len, one, Src::Reg(other));
         let cross = self.shift_constant(vex::VPSHIFTQ_I, 6, len, cross, 32);
         Ok(self.rvm(vex::VPADDQ, len, low, Src::Reg(cross)))
+    }
+
+    /// The product of quads if the high dwords of one or both are known to be 0.
+    pub(super) fn multiply_dwords(
+        &mut self,
+        len: Len,
+        a: Value,
+        b: Value,
+    ) -> Result<Option<VReg>, Refused> {
+        let (a, b) = match [a, b].map(|v| patterns::has_zero_high_dwords(self.func, v)) {
+            [true, true] => {
+                let (a, b) = self.operands(a, b, true)?;
+                return Ok(Some(self.rvm(vex::VPMULUDQ, len, a, b)));
+            }
+            [true, false] => (a, b),
+            [false, true] => (b, a),
+            [false, false] => return Ok(None),
+        };
+        let (a, b) = (self.reg(a)?, self.reg(b)?);
+        let low = self.rvm(vex::VPMULUDQ, len, a, Src::Reg(b));
+        let high = self.shift_constant(vex::VPSHIFTQ_I, 2, len, b, 32);
+        let cross = self.rvm(vex::VPMULUDQ, len, a, Src::Reg(high));
+        let cross = self.shift_constant(vex::VPSHIFTQ_I, 6, len, cross, 32);
+        Ok(Some(self.rvm(vex::VPADDQ, len, low, Src::Reg(cross))))
     }
 
     /// Ones in each byte, by a table of nibbles.
