@@ -58,6 +58,11 @@ impl Host {
         self.isa == Some(Isa::Avx512)
     }
 
+    /// Has it an instruction that gathers dwords?
+    pub(crate) fn has_gathers(self) -> bool {
+        self.is_wide()
+    }
+
     /// Lanes of 32 bits in the host vector that is used where nothing suggests a longer one.
     pub(crate) fn lanes(self) -> usize {
         match self.isa {

@@ -39,6 +39,7 @@ mod code;
 mod compound;
 mod contiguous;
 mod control;
+mod divergent;
 mod division;
 mod evaluate;
 mod fuse;

@@ -28,6 +28,8 @@ pub(super) struct Code<'f> {
     variables: Variables,
     /// Frame slots used.
     slots: u32,
+    /// The frame slot that scatters without an instruction pass their lanes through.
+    scatter_slot: Option<u32>,
     /// The accesses being emitted are a segment's slow path: some lanes are inactive, an address is
     /// out of bounds or addresses are not affine. The fast path has the inline code, so the
     /// baseline tier keeps this one short.
@@ -58,6 +60,7 @@ impl<'f> Code<'f> {
             numbering: ValueNumbering::default(),
             variables: Variables::default(),
             slots: 0,
+            scatter_slot: None,
             out_of_line: false,
         }
     }
@@ -70,6 +73,11 @@ impl<'f> Code<'f> {
     /// Does the host have mask registers?
     pub(super) fn has_masks(&self) -> bool {
         self.region.has_masks()
+    }
+
+    /// Has the host an instruction that gathers dwords?
+    pub(super) fn has_gathers(&self) -> bool {
+        self.region.has_gathers()
     }
 
     /// Is a segment's slow path being emitted?
@@ -255,6 +263,18 @@ impl<'f> Code<'f> {
     pub(super) fn take_slot(&mut self) -> u32 {
         self.slots += 1;
         self.slots - 1
+    }
+
+    /// The frame slot that scatters without an instruction pass their lanes through.
+    pub(super) fn scatter_slot(&mut self) -> u32 {
+        match self.scatter_slot {
+            Some(slot) => slot,
+            None => {
+                let slot = self.take_slot();
+                self.scatter_slot = Some(slot);
+                slot
+            }
+        }
     }
 
     /// Frame slots used.

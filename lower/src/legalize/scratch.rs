@@ -4,8 +4,8 @@
 //! dword. The runtime executes all other accesses completely, including those through descriptors of other buffers:
 //! inline code moves nothing before all its checks have passed.
 //!
-//! Where offsets differ by lane, AVX-512 uses gathers and scatters. Other hosts call the runtime, which is as fast as
-//! inline code for each lane.
+//! Where offsets differ by lane, hosts with gathers use these and scatters. Other hosts call the runtime, which is as
+//! fast as inline code for each lane.
 
 use std::mem::offset_of;
 
@@ -13,6 +13,7 @@ use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::affine::Singles;
+use super::divergent::Elements;
 use super::lanes::dwords_type;
 use super::{BlockFacts, Code, Emitter, Region, access};
 use crate::abi::Context;
@@ -113,7 +114,7 @@ impl Code<'_> {
         self.enter(one);
         self.scratch_uniform(a, Offset::Word(first), slow, done);
         self.enter(many);
-        if self.has_masks() {
+        if self.has_gathers() {
             self.scratch_divergent(a, offsets, slow, done);
         } else {
             self.b.jump(slow, &[]);
@@ -320,7 +321,7 @@ impl Code<'_> {
         self.b.bor(rest, word)
     }
 
-    /// Moves elements whose offsets differ by lane, by AVX-512 gathers or scatters, and jumps to `done`; branches to
+    /// Moves elements whose offsets differ by lane, by gathers or scatters, and jumps to `done`; branches to
     /// `slow` if one is not in the window.
     fn scratch_divergent(
         &mut self,
@@ -329,7 +330,7 @@ impl Code<'_> {
         slow: HostBlock,
         done: HostBlock,
     ) {
-        debug_assert!(self.region.options().host.has_masks());
+        debug_assert!(self.has_gathers());
         let per = self.per();
         let ty = dwords_type(per);
         let most = self.b.ushr_imm(a.window.room, 6);
@@ -341,7 +342,7 @@ impl Code<'_> {
         let most = self.b.ireduce(types::I32, most);
         let most = self.b.splat(ty, most);
         let mask = alignment(a.data);
-        let good = self.scratch_lanes(a.exec, offsets, |e, words| {
+        let is_good = |e: &mut Self, words: Value| {
             let order = IntCC::UnsignedLessThanOrEqual;
             let mut good = e.b.icmp(order, words, most);
             if a.least != 0 {
@@ -356,7 +357,34 @@ impl Code<'_> {
             let rest = e.b.band(words, bits);
             let aligned = e.b.icmp(IntCC::Equal, rest, zero);
             e.b.band(good, aligned)
-        });
+        };
+        if !self.has_masks() {
+            self.require_each(a.exec, slow, |e, vector| {
+                let words = e.words_in(offsets, vector);
+                is_good(e, words)
+            });
+            let starts: Vec<Value> = (0..a.storage.len() as i64)
+                .map(|i| self.b.iadd_imm(a.window.start, DWORD_STRIDE * i))
+                .collect();
+            let elements = Elements {
+                load: a.load,
+                data: a.data,
+                exec: a.exec,
+                storage: a.storage,
+                starts: &starts,
+            };
+            self.move_each(elements, |e, vector| {
+                let words = e.words_in(offsets, vector);
+                let (dwords, place) = e.dwords_and_places(a.data, words);
+                let six = e.b.iconst(types::I32, 6);
+                let index = e.b.ishl(dwords, six);
+                let lanes = e.lane_bytes(vector);
+                (e.b.iadd(index, lanes), place)
+            });
+            self.b.jump(done, &[]);
+            return;
+        }
+        let good = self.scratch_lanes(a.exec, offsets, is_good);
         self.require(slow, good);
         for lane in (0..LANES).step_by(per) {
             let place = 4 * lane as i32;
@@ -377,7 +405,7 @@ impl Code<'_> {
                 e.b.op(VirOp::Gather, &[old, on, start, index], ty)
             };
             let scatter = |e: &mut Self, new: Value, start: Value| {
-                e.b.effect(VirOp::Scatter, &[new, on, start, index]);
+                e.scatter(new, on, start, index);
             };
             let shift = part(a.data).map(|_| {
                 let three = self.of_lanes(1, per).dwords_by(|_| 3);
@@ -539,7 +567,7 @@ impl Emitter<'_> {
             args.extend(&bounding);
             e.effect_to(block, plan, v, (f, site), &args, out);
         };
-        let (gathers, level) = (self.code.has_masks(), self.facts.has_uniform_offset(v));
+        let (gathers, level) = (self.code.has_gathers(), self.facts.has_uniform_offset(v));
         let one = wave || level;
         if !self.facts.is_inline_scratch(&self.code.region, block, v) {
             call(self);

@@ -505,10 +505,10 @@ operations! {
     /// Signed zeros in place of denormal f32, as dwords; for AVX-512 only.
     Flush = "flush";
     }
-    // Memory operations of hosts with AVX-512, and prefetches.
+    // Memory operations of hosts with AVX-512 or AVX2, and prefetches.
     host_memory {
     /// Gather: where the second vector is true, the dwords at the third argument, an address, plus
-    /// the signed offsets in the fourth; elsewhere the first vector. For AVX-512 only.
+    /// the signed offsets in the fourth; elsewhere the first vector. For AVX-512 and AVX2.
     Gather = "gather";
     /// Scatter: stores the dwords of the first vector at such addresses, lower lanes first. No
     /// result. For AVX-512 only.

@@ -317,6 +317,7 @@ impl Emit<'_> {
                 let (r, v, rm) = self.fields(host, form, a);
                 match form {
                     Form::Rvmr => self.code.vex(row, len, r, v, rm, &[reg(a[2]) << 4]),
+                    Form::Gather => self.code.vex(row, len, r, reg(a[1]), rm, &[]),
                     _ => self.vector(row, len, r, v, rm, bytes_of(imm, &mut space)),
                 }
             }

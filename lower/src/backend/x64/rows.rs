@@ -101,6 +101,7 @@ pub mod vex {
         VPMOVSXBD = row(P66, M0F38, 0x21);   VPMOVZXBD = row(P66, M0F38, 0x31);
         VPMOVSXBW = row(P66, M0F38, 0x20);   VPMOVSXWD = row(P66, M0F38, 0x23);
         VPMOVZXBW = row(P66, M0F38, 0x30);   VPMOVZXWD = row(P66, M0F38, 0x33);
+        VPGATHERDD = row(P66, M0F38, 0x90);
         // ---- general registers
         ANDN = row(None, M0F38, 0xf2);
         SHLX = row(P66, M0F38, 0xf7);        SHRX = row(PF2, M0F38, 0xf7);

@@ -148,7 +148,7 @@ impl Code<'_> {
             self.b.switch_to_block(each);
         }
         let loaded = match a.data {
-            Data::Dwords(1) | Data::U8 | Data::I8 | Data::U16 | Data::I16 if self.has_masks() => {
+            Data::Dwords(1) | Data::U8 | Data::I8 | Data::U16 | Data::I16 if self.has_gathers() => {
                 self.load_gathered(g, a, &first)
             }
             _ => self.load_each_lane(g, a, &first, done),

@@ -115,7 +115,7 @@ impl Code<'_> {
         offsets: &[Value],
         (mask, words): (&[Value], &[Vec<Value>]),
     ) -> Vec<Vec<Value>> {
-        if !self.has_masks() {
+        if !self.has_gathers() {
             // Without gathers the general code, which calls the runtime, is as fast.
             let never = self.b.iconst(types::I8, 0);
             self.require(g.fail, never);
@@ -187,13 +187,12 @@ impl Code<'_> {
                         results[i].push(self.loaded_part(held, a.data, shift));
                     }
                     (false, None) => {
-                        self.b
-                            .effect(VirOp::Scatter, &[words[i][j], on, starts[i], index]);
+                        self.scatter(words[i][j], on, starts[i], index);
                     }
                     (false, Some(shift)) => {
                         let held = held(self);
                         let new = self.with_part(held, words[i][j], a.data, shift);
-                        self.b.effect(VirOp::Scatter, &[new, on, starts[i], index]);
+                        self.scatter(new, on, starts[i], index);
                     }
                 }
             }

@@ -1,6 +1,6 @@
-//! Selection of AVX-512's masked accesses: gathers and scatters of dwords, and masked contiguous
+//! Selection of masked accesses: gathers of dwords and, for AVX-512, scatters and masked contiguous
 //! loads and stores. Gather and scatter clear their mask as they proceed, so the mask is also a
-//! result.
+//! result. AVX2 has the gather only, whose mask is a vector.
 
 use regalloc2::{Operand, VReg};
 
@@ -25,19 +25,29 @@ impl Select<'_> {
     pub(super) fn gather(&mut self, inst: Inst) -> Result<(), Refused> {
         let args = self.func.args(inst);
         let len = length(self.ty(args[0]))?;
-        let (old, on, mut index) = (self.reg(args[0])?, self.mask(args[1])?, self.reg(args[3])?);
-        if index == old {
-            // The destination register must differ from the index.
-            index = self.rm(vex::VMOVAPS, len, Src::Reg(old), Imm::No);
+        let (old, mut index) = (self.reg(args[0])?, self.reg(args[3])?);
+        let (mut on, left) = match self.is_avx512() {
+            true => (self.mask(args[1])?, self.mask_reg()),
+            false => (self.reg(args[1])?, self.vec_reg()),
+        };
+        // Destination, index and a mask in a vector must be different registers.
+        if on == old {
+            on = self.rm(vex::VMOVAPS, len, Src::Reg(on), Imm::No);
         }
-        let (d, left) = (self.vec_reg(), self.mask_reg());
+        if index == old || index == on {
+            index = self.rm(vex::VMOVAPS, len, Src::Reg(index), Imm::No);
+        }
+        let d = self.vec_reg();
         let operands = [
             Operand::reg_reuse_def(d, 2),
             Operand::reg_reuse_def(left, 3),
             Operand::reg_use(old),
             Operand::reg_use(on),
         ];
-        let op = HostOp::Evex(rows::VPGATHERDD, len, Form::Gather, Imm::No);
+        let op = match self.is_avx512() {
+            true => HostOp::Evex(rows::VPGATHERDD, len, Form::Gather, Imm::No),
+            false => HostOp::Vex(vex::VPGATHERDD, len, Form::Gather, Imm::No),
+        };
         let rm = self.place(args[2], index)?;
         self.h.push(op, &operands, rm);
         self.set(inst, d);
