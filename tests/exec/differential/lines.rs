@@ -242,9 +242,10 @@ fn lines(gfx: Gfx) {
         let checker = &checkers[usize::from(r.once_in(4))];
         let jits = checker.jits();
         let before = checker.state(&mut r);
-        // As many short ones as long ones; those show all that cuts can show where blocks are short.
-        let length = (16 << r.below(most.ilog2() - 3)) + r.below(16);
-        let items = checker.rows.line(&mut r, length.min(most));
+        // As many short ones as long ones; those show all that cuts can show where blocks are short. The longest ones have
+        // `most` instructions.
+        let length = (most >> r.below(most.ilog2() - 3)) - r.below(8);
+        let items = checker.rows.line(&mut r, length);
         let items = without_faults(checker, items, &before);
         let how = How::random(&mut r, &jits, true);
         all += items.len();
