@@ -122,7 +122,7 @@ fn table() -> String {
     }
     out.push_str("\nHanded to the interpreter on gfx600 to gfx906:\n\n");
     if families.is_empty() {
-        out.push_str("* nothing\n");
+        out.push_str("* no row\n");
     }
     for (family, names) in families {
         if family.is_empty() {
@@ -132,6 +132,11 @@ fn table() -> String {
             let _ = writeln!(out, "* {} {family}", names.len());
         }
     }
+    out.push_str(
+        "\nThe tables count one plain instance of each row. Other instances that the interpreter executes, counted in `--json`: \
+         `v_swap_b32` under GPR indexing, `v_movrels_b32` and `v_movrelsd_b32` of a scalar register, and image instructions \
+         whose descriptor begins in the last scalar registers.\n",
+    );
     let compares = |name: &&&str| name.starts_with("image_") && name.contains("_c");
     let list = refusals.keys().filter(|name| !compares(name));
     let list: Vec<String> = list.map(|n| format!("`{n}`")).collect();

@@ -1,7 +1,7 @@
 //! Prefetches for later waves. Waves run one after the other, and the wave with the same number in
-//! the next workgroup usually accesses elements as far prefetch_at as this one is prefetch_at of the previous
-//! workgroup's. So each wave records the addresses of its accesses ([`WaveState::last`]), and while
-//! it accesses cache lines it prefetches those the same distance prefetch_at. A misprediction wastes one
+//! the next workgroup usually accesses elements as far ahead of this one's as these are ahead of the
+//! previous workgroup's. So each wave records the addresses of its accesses ([`WaveState::last`]), and
+//! while it accesses cache lines it prefetches those at the same distance. A misprediction wastes one
 //! line fetch; results are unaffected.
 //!
 //! Short waves have no prefetches, unless they gather or memory latency is high
