@@ -146,6 +146,12 @@ fn is_equal<const N: usize>(bytes: [u8; N]) -> bool {
     (4..N).all(|n| bytes[n] == bytes[n - 4])
 }
 
+/// By MUBUF with a 64-bit address for each lane.
+#[test]
+fn buffer_elements_are_not_torn() {
+    check(Gfx::Gfx600);
+}
+
 #[test]
 fn global_elements_are_not_torn() {
     check(Gfx::Gfx900);

@@ -36,7 +36,7 @@ for target in gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a; do
     cl shapes $target 5 shapes.$target.co
     cl shapes $target 4 shapes.v4.$target.co
 done
-for target in gfx700 gfx900; do
+for target in gfx600 gfx700 gfx900; do
     cl pieces $target 5 pieces.$target.co
 done
 cl shapes gfx90a 5 shapes.preload.gfx90a.co -mllvm -amdgpu-kernarg-preload-count=8
