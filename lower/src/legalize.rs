@@ -39,7 +39,6 @@ mod code;
 mod compound;
 mod contiguous;
 mod control;
-mod divergent;
 mod division;
 mod evaluate;
 mod fuse;

@@ -2,18 +2,17 @@
 //! with the bounds of memory, as vectors. If one is out of bounds, or the high words differ, the
 //! runtime executes the complete access.
 //!
-//! Dwords are gathered. With AVX-512 a gather or scatter occupies a single entry of the out-of-order
+//! AVX-512 has gathers and scatters of dwords. One occupies a single entry of the out-of-order
 //! window, where a loop over lanes occupies several for each lane, so that more cache misses
 //! overlap. Elements of four dwords are loaded lane by lane, but into vectors, which avoids stores
 //! of single words. Bytes and shorts are loaded inline if they are contiguous, which is likely if
-//! the addresses were computed rather than loaded. For other bytes and shorts (with AVX2 gathers of
-//! their dwords are up to 15 % slower) and for pairs of dwords, the runtime is as fast.
+//! the addresses were computed rather than loaded. For other bytes and shorts, for pairs of dwords,
+//! and with AVX2's gather and no scatter for single dwords, the runtime is as fast.
 
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::contiguous::Contiguous;
-use super::divergent::Elements;
 use super::lanes::dwords_type;
 use super::prefetch::Indirect;
 use super::{Code, Emitter, Region, access, frame_offset};
@@ -270,62 +269,6 @@ impl Code<'_> {
     }
 }
 
-impl Code<'_> {
-    /// Moves dwords in a loop; branches to `slow` if few lanes are active, or if an element is out of
-    /// bounds.
-    fn move_in_loop(&mut self, load: bool, a: Access<'_>, window: &Window, slow: HostBlock) {
-        let ty = dwords_type(self.per());
-        let [low, room] = [window.low, window.room].map(|value| {
-            let word = self.b.ireduce(types::I32, value);
-            self.b.splat(ty, word)
-        });
-        let high = window.high.map(|word| self.b.splat(ty, word));
-        self.require_each(a.exec, slow, |e, vector| {
-            let words = e.words_in(a.addresses[0], vector);
-            let away = match high {
-                Some(_) => e.b.isub(words, low),
-                None => words,
-            };
-            let mut good = e.b.icmp(IntCC::UnsignedLessThanOrEqual, away, room);
-            if let Some(high) = high {
-                let other = e.words_in(a.addresses[1], vector);
-                let same = e.b.icmp(IntCC::Equal, other, high);
-                good = e.b.band(good, same);
-            }
-            good
-        });
-        let (base, sign) = self.gather_base(window);
-        let elements = Elements {
-            load,
-            data: a.data,
-            exec: a.exec,
-            storage: a.storage,
-            starts: &[base],
-        };
-        self.move_each(elements, |e, vector| {
-            let words = e.words_in(a.addresses[0], vector);
-            let index = match sign {
-                Some(sign) => e.b.bxor(words, sign),
-                None => words,
-            };
-            (index, None)
-        });
-    }
-
-    /// The base of gathers and scatters in a window, and what the low words are changed by: indices
-    /// are sign-extended, so unsigned low words are biased by 2^31.
-    fn gather_base(&mut self, window: &Window) -> (Value, Option<Value>) {
-        let middle = 1 << 31;
-        if window.high.is_none() {
-            return (window.start, None);
-        }
-        let base = self.b.iadd_imm(window.start, i64::from(middle));
-        let per = self.per();
-        let sign = self.of_lanes(1, per).dwords_by(|_| middle);
-        (base, Some(sign))
-    }
-}
-
 impl Region<'_> {
     /// Is a node an access that is inline for arbitrary addresses?
     pub(super) fn can_gather(&self, block: &Block, v: Val) -> bool {
@@ -343,7 +286,7 @@ impl Region<'_> {
         };
         let lanes = address.ty.vary != Vary::Wave;
         let suits = match data {
-            Data::Dwords(1) => self.has_masks() || !self.options().baseline,
+            Data::Dwords(1) => self.options().host.has_masks(),
             Data::Dwords(4) => load,
             Data::Dwords(_) => false,
             _ => load && access::is_known(data) && is_computed(block, node.args[0]),
@@ -369,12 +312,19 @@ impl Emitter<'_> {
     ) {
         let per = self.code.per();
         let ty = dwords_type(per);
-        let (base, sign) = self.code.gather_base(window);
+        // Gathers sign-extend indices, so unsigned low words are biased by 2^31.
+        let middle = 1 << 31;
+        let lds = window.high.is_none();
+        let base = match lds {
+            true => window.start,
+            false => self.code.b.iadd_imm(window.start, i64::from(middle)),
+        };
+        let sign = self.code.of_lanes(1, per).dwords_by(|_| middle);
         for group in groups {
             let at = 4 * group.lane as i32;
-            let index = match sign {
-                Some(sign) => self.code.b.bxor(group.words, sign),
-                None => group.words,
+            let index = match lds {
+                true => group.words,
+                false => self.code.b.bxor(group.words, sign),
             };
             let words = self.code.b.load(ty, Memory::Trusted, a.storage[0], at);
             let args = [words, group.on, base, index];
@@ -382,7 +332,7 @@ impl Emitter<'_> {
                 let loaded = self.code.b.op(VirOp::Gather, &args, ty);
                 self.code.b.store(Memory::Trusted, loaded, a.storage[0], at);
             } else {
-                self.code.scatter(words, group.on, base, index);
+                self.code.b.effect(VirOp::Scatter, &args);
             }
             then(self, (group.lane, per));
         }
@@ -440,17 +390,9 @@ impl Emitter<'_> {
             storage,
         };
         let window = self.code.window(a, space, slow);
-        let unrolled = self.code.has_masks();
+        let groups = self.code.groups(a);
         match data {
-            Data::Dwords(1) if !unrolled => {
-                if let Some(foreseen) = foreseen {
-                    self.request(block, plan, foreseen, (0, LANES));
-                }
-                self.code.move_in_loop(load, a, &window, slow);
-                self.code.b.jump(done, &[]);
-            }
             Data::Dwords(words) => {
-                let groups = self.code.groups(a);
                 self.code.require_bounds(a, &window, &groups, slow);
                 let request = |e: &mut Self, lanes| {
                     if let Some(foreseen) = foreseen {
@@ -465,11 +407,9 @@ impl Emitter<'_> {
                 }
                 self.code.b.jump(done, &[]);
             }
-            _ => {
-                let groups = self.code.groups(a);
-                self.code
-                    .load_contiguous_parts(a, &window, &groups, slow, done);
-            }
+            _ => self
+                .code
+                .load_contiguous_parts(a, &window, &groups, slow, done),
         }
 
         self.code.b.switch_to_block(slow);

@@ -13,7 +13,6 @@ use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::affine::Singles;
-use super::divergent::Elements;
 use super::lanes::dwords_type;
 use super::{BlockFacts, Code, Emitter, Region, access};
 use crate::abi::Context;
@@ -22,6 +21,10 @@ use crate::ir::functions::{EffectFn, mem_code};
 use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
 use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
+
+use divergent::Elements;
+
+mod divergent;
 
 /// Bytes from one dword of a lane to its next dword.
 pub(super) const DWORD_STRIDE: i64 = 4 * LANES as i64;

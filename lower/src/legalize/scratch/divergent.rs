@@ -1,14 +1,14 @@
-//! Accesses whose addresses differ by lane, in loops over the host vectors of a wave: for hosts with gathers, but without
-//! mask registers, whose waves have eight vectors. Two loops: the first checks all lanes, the second moves the elements of
-//! the active ones.
+//! Accesses of scratch at offsets that differ by lane, in loops over the host vectors of a wave: for hosts with gathers,
+//! but without mask registers, whose waves have eight vectors. Two loops: the first checks all lanes, the second moves the
+//! elements of the active ones.
 
 use frontend::op::Data;
 use frontend::state::LANES;
 
-use super::lanes::dwords_type;
-use super::scratch::part;
-use super::{Code, frame_offset};
+use super::part;
 use crate::ir::Width;
+use crate::legalize::lanes::dwords_type;
+use crate::legalize::{Code, frame_offset};
 use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
 
 /// A host vector of lanes.
@@ -154,7 +154,13 @@ impl Code<'_> {
     /// Stores the words of the lanes in the mask `on` at `base` plus the signed offsets `index`,
     /// lower lanes first. Without an instruction for it, words and offsets pass through the frame,
     /// and inactive lanes are stored there.
-    pub(super) fn scatter(&mut self, words: Value, on: Value, base: Value, index: Value) {
+    pub(in crate::legalize) fn scatter(
+        &mut self,
+        words: Value,
+        on: Value,
+        base: Value,
+        index: Value,
+    ) {
         if self.has_masks() {
             self.b.effect(VirOp::Scatter, &[words, on, base, index]);
             return;
