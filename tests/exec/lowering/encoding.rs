@@ -170,7 +170,12 @@ fn vex_rows_are_what_they_say() {
         for _ in 0..400 {
             let reg = if digit { 2 } else { random.register() };
             let vvvv = random.register();
-            let rm = if random.below(2) == 0 || digit || name == "VMOVMSKPS" {
+            let rm = if name == "VPGATHERDD" {
+                Rm::Lanes(Mem {
+                    index: Some((random.register(), random.below(4) as u8)),
+                    ..random.memory()
+                })
+            } else if random.below(2) == 0 || digit || name == "VMOVMSKPS" {
                 Rm::Reg(random.register())
             } else {
                 Rm::Mem(random.memory())
@@ -193,8 +198,13 @@ fn vex_rows_are_what_they_say() {
                 if !digit {
                     assert!(numbers.contains(&usize::from(reg)), "{name}: {inst}");
                 }
-                if let Rm::Reg(r) = rm {
-                    assert!(numbers.contains(&usize::from(r)), "{name}: {inst}");
+                match rm {
+                    Rm::Reg(r) => assert!(numbers.contains(&usize::from(r)), "{name}: {inst}"),
+                    Rm::Lanes(mem) => {
+                        check_memory(&inst, mem, name);
+                        assert!(numbers.contains(&usize::from(vvvv)), "{name}: {inst}");
+                    }
+                    Rm::Mem(_) => {}
                 }
                 if !general && inst.op_count() > 2 && numbers.len() > 2 {
                     assert!(numbers.contains(&usize::from(vvvv)), "{name}: {inst}");
