@@ -130,17 +130,10 @@ impl Costs {
             host: Host::of(Some(isa)),
             ..Options::default()
         };
-        let emitted = self.emit(f, &options)?;
-        let code = x64::compile(
-            &self.func,
-            emitted.wave,
-            isa,
-            false,
-            &mut x64::Space::default(),
-        )
-        .map_err(|e| LowerError::Region {
+        let (emitted, code) = self.wide(f, &options, isa, Allocation::Optimizing)?;
+        let code = code.map_err(|refused| LowerError::Region {
             entry: f.entry,
-            message: e.to_string(),
+            message: refused.to_string(),
         })?;
         let mut at = code.first;
         let mut pieces = Vec::with_capacity(code.locs.len());
@@ -166,15 +159,27 @@ impl Costs {
             host: Host::of(Some(isa)),
             ..Options::default()
         };
-        let baseline = tier == Allocation::Baseline;
-        let options = match baseline {
-            true => options.of_baseline(),
-            false => options,
+        let options = match tier {
+            Allocation::Baseline => options.of_baseline(),
+            Allocation::Optimizing => options,
         };
-        let emitted = self.emit(f, &options)?;
+        let (_, code) = self.wide(f, &options, isa, tier)?;
+        Ok(code.err().map(|refused| refused.to_string()))
+    }
+
+    /// Compiles a region by the wide back end.
+    fn wide(
+        &mut self,
+        f: &Func,
+        options: &Options,
+        isa: Isa,
+        tier: Allocation,
+    ) -> Result<(Emitted, Result<x64::Code, x64::Refused>), LowerError> {
+        let emitted = self.emit(f, options)?;
+        let baseline = tier == Allocation::Baseline;
         let space = &mut x64::Space::default();
         let code = x64::compile(&self.func, emitted.wave, isa, baseline, space);
-        Ok(code.err().map(|refused| refused.to_string()))
+        Ok((emitted, code))
     }
 
     /// The host code as Cranelift prints it before encoding.

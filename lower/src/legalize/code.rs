@@ -77,7 +77,7 @@ impl<'f> Code<'f> {
 
     /// Has the host an instruction that gathers dwords?
     pub(super) fn has_gathers(&self) -> bool {
-        self.region.has_gathers()
+        self.region.options().host.has_gathers()
     }
 
     /// Is a segment's slow path being emitted?
@@ -267,14 +267,9 @@ impl<'f> Code<'f> {
 
     /// The frame slot that scatters without an instruction pass their lanes through.
     pub(super) fn scatter_slot(&mut self) -> u32 {
-        match self.scatter_slot {
-            Some(slot) => slot,
-            None => {
-                let slot = self.take_slot();
-                self.scatter_slot = Some(slot);
-                slot
-            }
-        }
+        let slot = self.scatter_slot.unwrap_or_else(|| self.take_slot());
+        self.scatter_slot = Some(slot);
+        slot
     }
 
     /// Frame slots used.

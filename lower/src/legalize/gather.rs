@@ -125,7 +125,7 @@ impl Code<'_> {
         let per = self.per();
         let ty = dwords_type(per);
         let high = window.high.map(|word| self.b.splat(ty, word));
-        let mut bad: Option<Value> = None;
+        let mut bad = None;
         for group in groups {
             let mut good = good(self, group);
             if let Some(high) = high {
@@ -134,16 +134,26 @@ impl Code<'_> {
                 let same = self.b.icmp(IntCC::Equal, words, high);
                 good = self.b.band(good, same);
             }
-            let other = self.b.bnot(good);
-            let here = self.b.band(group.on, other);
-            bad = Some(match bad {
-                Some(bad) => self.b.bor(bad, here),
-                None => here,
-            });
+            bad = Some(self.with_bad(bad, group.on, good));
         }
-        let bad = bad.expect("a wave has lanes");
-        let bad = self.of_lanes(1, per).collect_mask(&[bad]);
-        self.b.icmp_imm(IntCC::Equal, bad, 0)
+        self.is_none_bad(bad.expect("a wave has lanes"))
+    }
+
+    /// The lanes of a mask that are active and for which `good` does not hold, in addition to those in `bad`.
+    pub(super) fn with_bad(&mut self, bad: Option<Value>, on: Value, good: Value) -> Value {
+        let other = self.b.bnot(good);
+        let here = self.b.band(on, other);
+        match bad {
+            Some(bad) => self.b.bor(bad, here),
+            None => here,
+        }
+    }
+
+    /// Is no lane of a host vector in a mask (I8)?
+    pub(super) fn is_none_bad(&mut self, bad: Value) -> Value {
+        let per = self.per();
+        let bits = self.of_lanes(1, per).collect_mask(&[bad]);
+        self.b.icmp_imm(IntCC::Equal, bits, 0)
     }
 
     /// Branches to `slow` if an active lane is out of bounds.

@@ -120,11 +120,6 @@ impl<'f> Region<'f> {
         self.options.host.has_masks()
     }
 
-    /// Has the host an instruction that gathers dwords?
-    pub(super) fn has_gathers(&self) -> bool {
-        self.options.host.has_gathers()
-    }
-
     /// Lanes in a host vector.
     pub(super) fn per(&self) -> usize {
         let longest = self.has_masks() && self.options.has(Forms::ZMM);

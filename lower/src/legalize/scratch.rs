@@ -22,7 +22,7 @@ use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
 use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
 
-use divergent::Elements;
+pub(super) use divergent::Elements;
 
 mod divergent;
 
@@ -98,8 +98,8 @@ pub(super) fn part(data: Data) -> Option<(u32, bool)> {
 }
 
 impl Code<'_> {
-    /// Moves elements as one access if the active lanes' offsets are equal, otherwise by gathers or scatters if the
-    /// host has them. Jumps to `done`, or branches to `slow` before anything is moved.
+    /// Moves elements as one access if the active lanes' offsets are equal, otherwise by gathers or scatters. Jumps to
+    /// `done`, or branches to `slow` before anything is moved.
     fn scratch_each(
         &mut self,
         a: Access<'_>,
@@ -117,11 +117,7 @@ impl Code<'_> {
         self.enter(one);
         self.scratch_uniform(a, Offset::Word(first), slow, done);
         self.enter(many);
-        if self.has_gathers() {
-            self.scratch_divergent(a, offsets, slow, done);
-        } else {
-            self.b.jump(slow, &[]);
-        }
+        self.scratch_divergent(a, offsets, slow, done);
     }
 
     /// Does `good` hold for the words of all active lanes (I8)? It is called for each host vector of words.
@@ -132,22 +128,15 @@ impl Code<'_> {
         mut good: impl FnMut(&mut Self, Value) -> Value,
     ) -> Value {
         let per = self.per();
-        let mut bad: Option<Value> = None;
+        let mut bad = None;
         for lane in (0..LANES).step_by(per) {
             let (ty, at) = (dwords_type(per), 4 * lane as i32);
             let words = self.b.load(ty, Memory::Trusted, slot, at);
             let on = self.on_from(exec, lane, per);
             let good = good(self, words);
-            let other = self.b.bnot(good);
-            let here = self.b.band(on, other);
-            bad = Some(match bad {
-                Some(bad) => self.b.bor(bad, here),
-                None => here,
-            });
+            bad = Some(self.with_bad(bad, on, good));
         }
-        let bad = bad.expect("a wave has lanes");
-        let bad = self.of_lanes(1, per).collect_mask(&[bad]);
-        self.b.icmp_imm(IntCC::Equal, bad, 0)
+        self.is_none_bad(bad.expect("a wave has lanes"))
     }
 
     /// Moves the elements at one offset of all lanes and jumps to `done`; branches to `slow` if they are not in the
@@ -333,119 +322,30 @@ impl Code<'_> {
         slow: HostBlock,
         done: HostBlock,
     ) {
-        debug_assert!(self.has_gathers());
-        let per = self.per();
-        let ty = dwords_type(per);
-        let most = self.b.ushr_imm(a.window.room, 6);
-        let most = self.b.iadd_imm(most, -i64::from(access::bytes(a.data)));
-        let any = IntCC::SignedGreaterThanOrEqual;
-        let zero = self.b.iconst(types::I64, 0);
-        let any = self.b.icmp(any, most, zero);
-        self.require(slow, any);
-        let most = self.b.ireduce(types::I32, most);
-        let most = self.b.splat(ty, most);
-        let mask = alignment(a.data);
-        let is_good = |e: &mut Self, words: Value| {
-            let order = IntCC::UnsignedLessThanOrEqual;
-            let mut good = e.b.icmp(order, words, most);
-            if a.least != 0 {
-                let least = e.of_lanes(1, per).dwords_by(|_| a.least);
-                let above = e.b.icmp(order, least, words);
-                good = e.b.band(good, above);
-            }
-            if mask == 0 {
-                return good;
-            }
-            let [bits, zero] = [mask, 0].map(|w| e.of_lanes(1, per).dwords_by(|_| w));
-            let rest = e.b.band(words, bits);
-            let aligned = e.b.icmp(IntCC::Equal, rest, zero);
-            e.b.band(good, aligned)
+        let elements = Elements {
+            data: a.data,
+            window: a.window,
+            least: a.least,
         };
-        if !self.has_masks() {
-            self.require_each(a.exec, slow, |e, vector| {
-                let words = e.words_in(offsets, vector);
-                is_good(e, words)
-            });
-            let starts: Vec<Value> = (0..a.storage.len() as i64)
-                .map(|i| self.b.iadd_imm(a.window.start, DWORD_STRIDE * i))
-                .collect();
-            let elements = Elements {
-                load: a.load,
-                data: a.data,
-                exec: a.exec,
-                storage: a.storage,
-                starts: &starts,
-            };
-            self.move_each(elements, |e, vector| {
-                let words = e.words_in(offsets, vector);
-                let (dwords, place) = e.dwords_and_places(a.data, words);
-                let six = e.b.iconst(types::I32, 6);
-                let index = e.b.ishl(dwords, six);
-                let lanes = e.lane_bytes(vector);
-                (e.b.iadd(index, lanes), place)
-            });
-            self.b.jump(done, &[]);
-            return;
-        }
-        let good = self.scratch_lanes(a.exec, offsets, is_good);
-        self.require(slow, good);
-        for lane in (0..LANES).step_by(per) {
-            let place = 4 * lane as i32;
-            let on = self.on_from(a.exec, lane, per);
-            let words = self.b.load(ty, Memory::Trusted, offsets, place);
-            let dword = self.of_lanes(1, per).dwords_by(|_| !3);
-            let dword = self.b.band(words, dword);
-            let six = self.b.iconst(types::I32, 6);
-            let index = self.b.ishl(dword, six);
-            let ids = self.of_lanes(1, per).dwords_by(|n| 4 * (lane + n) as u32);
-            let index = self.b.iadd(index, ids);
-            let starts: Vec<Value> = (0..a.storage.len() as i64)
-                .map(|i| self.b.iadd_imm(a.window.start, DWORD_STRIDE * i))
-                .collect();
-            let outside = |e: &mut Self, slot: Value| e.b.load(ty, Memory::Trusted, slot, place);
-            let olds: Vec<Value> = a.storage.iter().map(|&slot| outside(self, slot)).collect();
-            let gather = |e: &mut Self, old: Value, start: Value| {
-                e.b.op(VirOp::Gather, &[old, on, start, index], ty)
-            };
-            let scatter = |e: &mut Self, new: Value, start: Value| {
-                e.scatter(new, on, start, index);
-            };
-            let shift = part(a.data).map(|_| {
-                let three = self.of_lanes(1, per).dwords_by(|_| 3);
-                let bytes = self.b.band(words, three);
-                let three = self.b.iconst(types::I32, 3);
-                self.b.ishl(bytes, three)
-            });
-            match (a.load, shift) {
-                (true, None) => {
-                    let both = olds.iter().zip(&starts);
-                    let new: Vec<Value> = both
-                        .map(|(&old, &start)| gather(self, old, start))
-                        .collect();
-                    for (&slot, new) in a.storage.iter().zip(new) {
-                        self.b.store(Memory::Trusted, new, slot, place);
-                    }
-                }
-                (false, None) => {
-                    for (&word, &start) in olds.iter().zip(&starts) {
-                        scatter(self, word, start);
-                    }
-                }
-                (load, Some(shift)) => {
-                    let zero = self.of_lanes(1, per).dwords_by(|_| 0);
-                    let held = gather(self, zero, starts[0]);
-                    if load {
-                        let new = self.loaded_part(held, a.data, shift);
-                        let mut lanes = self.of_lanes(1, per);
-                        let new = lanes.select(Width::W32, &[on], &[new], &[olds[0]])[0];
-                        self.b.store(Memory::Trusted, new, a.storage[0], place);
-                    } else {
-                        let new = self.with_part(held, olds[0], a.data, shift);
-                        scatter(self, new, starts[0]);
-                    }
+        let last = self.last_offset(elements, slow);
+        self.require_each(a.exec, offsets, slow, |e, words| {
+            e.is_valid_offset(elements, words, last)
+        });
+        let starts = self.word_starts(a.data, a.window.start);
+        self.each_vector(a.exec, |e, vector| {
+            let words = e.words_in(offsets, vector);
+            let lanes = e.lane_bytes(vector);
+            let index = e.scratch_index(a.data, words, lanes);
+            for (&slot, &start) in a.storage.iter().zip(&starts) {
+                let held = e.words_in(slot, vector);
+                if a.load {
+                    let new = e.gathered(a.data, vector.on, Some(held), start, index);
+                    e.store_words(slot, vector, new);
+                } else {
+                    e.scattered(a.data, vector.on, held, start, index);
                 }
             }
-        }
+        });
         self.b.jump(done, &[]);
     }
 }
@@ -460,7 +360,7 @@ impl BlockFacts {
         let wave = block.nodes[node.args[0].index()].ty.vary == Vary::Wave;
         let one = wave || self.has_uniform_offset(v);
         !region.options().baseline
-            && (one || region.options().host.is_wide())
+            && (one || region.options().host.has_gathers())
             && access::is_known(data)
     }
 }
@@ -570,8 +470,7 @@ impl Emitter<'_> {
             args.extend(&bounding);
             e.effect_to(block, plan, v, (f, site), &args, out);
         };
-        let (gathers, level) = (self.code.has_gathers(), self.facts.has_uniform_offset(v));
-        let one = wave || level;
+        let level = self.facts.has_uniform_offset(v);
         if !self.facts.is_inline_scratch(&self.code.region, block, v) {
             call(self);
             return;
@@ -587,9 +486,7 @@ impl Emitter<'_> {
             _ => 0,
         };
         let [some, slow, done] = [(); 3].map(|()| self.code.b.create_block());
-        if one || gathers {
-            self.code.b.set_cold_block(slow);
-        }
+        self.code.b.set_cold_block(slow);
         self.code.b.brif(exec, some, &[], done, &[]);
         self.code.enter(some);
         let a = Access {

@@ -10,7 +10,7 @@ use crate::analysis::schedule::Schedule;
 use crate::ir::memory::{bounds, data_words, load_or_store};
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::legalize::lanes::dwords_type;
-use crate::legalize::scratch::{DWORD_STRIDE, Window, alignment, part};
+use crate::legalize::scratch::{DWORD_STRIDE, Elements, Window, alignment, part};
 use crate::legalize::{Code, Emitter, access};
 use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Op as VirOp, Value, types};
@@ -122,78 +122,34 @@ impl Code<'_> {
             let none = self.nothing();
             return vec![vec![none; mask.len()]; if a.load { a.count } else { 0 }];
         }
-        let per = self.per();
-        let ty = dwords_type(per);
-        let most = self.b.ushr_imm(a.window.room, 6);
-        let most = self.b.iadd_imm(most, -i64::from(access::bytes(a.data)));
-        let any = self.b.icmp_imm(IntCC::SignedGreaterThanOrEqual, most, 0);
-        self.require(g.fail, any);
-        let most = self.b.ireduce(types::I32, most);
-        let most = self.b.splat(ty, most);
-        let unaligned = alignment(a.data);
-        let mut wrong: Option<Value> = None;
+        let elements = Elements {
+            data: a.data,
+            window: a.window,
+            least: a.least,
+        };
+        let last = self.last_offset(elements, g.fail);
+        let mut bad = None;
         for (&words, &on) in offsets.iter().zip(mask) {
-            let mut here = self.b.icmp(IntCC::UnsignedGreaterThan, words, most);
-            if a.least != 0 {
-                let least = self.of_lanes(1, per).dwords_by(|_| a.least);
-                let below = self.b.icmp(IntCC::UnsignedLessThan, words, least);
-                here = self.b.bor(here, below);
-            }
-            if unaligned != 0 {
-                let [bits, zero] = [unaligned, 0].map(|w| self.of_lanes(1, per).dwords_by(|_| w));
-                let rest = self.b.band(words, bits);
-                let rest = self.b.icmp(IntCC::NotEqual, rest, zero);
-                here = self.b.bor(here, rest);
-            }
-            let here = self.b.band(here, on);
-            wrong = Some(match wrong {
-                Some(wrong) => self.b.bor(wrong, here),
-                None => here,
-            });
+            let good = self.is_valid_offset(elements, words, last);
+            bad = Some(self.with_bad(bad, on, good));
         }
-        let wrong = wrong.expect("bug: a group without vectors");
-        let wrong = self.b.vhigh_bits(types::I32, wrong);
-        let good = self.b.icmp_imm(IntCC::Equal, wrong, 0);
+        let good = self.is_none_bad(bad.expect("bug: a group without vectors"));
         self.require(g.fail, good);
         let lane = self.b.ishl_imm(g.body.lane, 2);
         let start = self.b.iadd(a.window.start, lane);
-        let starts: Vec<Value> = (0..a.count as i64)
-            .map(|i| self.b.iadd_imm(start, DWORD_STRIDE * i))
-            .collect();
+        let starts = self.word_starts(a.data, start);
+        let per = self.per();
         let mut results = vec![Vec::new(); if a.load { a.count } else { 0 }];
         for (j, (&offsets, &on)) in offsets.iter().zip(mask).enumerate() {
-            let dword = self.of_lanes(1, per).dwords_by(|_| !3);
-            let dword = self.b.band(offsets, dword);
-            let six = self.b.iconst(types::I32, 6);
-            // The dwords of the 64 lanes are interleaved: an offset of 4 is 256 bytes.
-            let index = self.b.ishl(dword, six);
-            let ids = self
+            let lanes = self
                 .of_lanes(1, per)
                 .dwords_by(|n| 4 * (per * j + n) as u32);
-            let index = self.b.iadd(index, ids);
-            let shift = part(a.data).map(|_| {
-                let three = self.of_lanes(1, per).dwords_by(|_| 3);
-                let bytes = self.b.band(offsets, three);
-                let three = self.b.iconst(types::I32, 3);
-                self.b.ishl(bytes, three)
-            });
-            for i in 0..a.count {
-                let none = self.nothing();
-                let held = |e: &mut Self| e.b.op(VirOp::Gather, &[none, on, starts[i], index], ty);
-                match (a.load, shift) {
-                    (true, None) => results[i].push(held(self)),
-                    (true, Some(shift)) => {
-                        let held = held(self);
-                        results[i].push(self.loaded_part(held, a.data, shift));
-                    }
-                    (false, None) => {
-                        self.scatter(words[i][j], on, starts[i], index);
-                    }
-                    (false, Some(shift)) => {
-                        let held = held(self);
-                        let new = self.with_part(held, words[i][j], a.data, shift);
-                        self.scatter(new, on, starts[i], index);
-                    }
+            let index = self.scratch_index(a.data, offsets, lanes);
+            for (i, &start) in starts.iter().enumerate() {
+                if a.load {
+                    results[i].push(self.gathered(a.data, on, None, start, index));
+                } else {
+                    self.scattered(a.data, on, words[i][j], start, index);
                 }
             }
         }

@@ -26,9 +26,12 @@ impl Select<'_> {
         let args = self.func.args(inst);
         let len = length(self.ty(args[0]))?;
         let (old, mut index) = (self.reg(args[0])?, self.reg(args[3])?);
-        let (mut on, left) = match self.is_avx512() {
-            true => (self.mask(args[1])?, self.mask_reg()),
-            false => (self.reg(args[1])?, self.vec_reg()),
+        let (mut on, left, op) = if self.is_avx512() {
+            let op = HostOp::Evex(rows::VPGATHERDD, len, Form::Gather, Imm::No);
+            (self.mask(args[1])?, self.mask_reg(), op)
+        } else {
+            let op = HostOp::Vex(vex::VPGATHERDD, len, Form::Gather, Imm::No);
+            (self.reg(args[1])?, self.vec_reg(), op)
         };
         // Destination, index and a mask in a vector must be different registers.
         if on == old {
@@ -44,10 +47,6 @@ impl Select<'_> {
             Operand::reg_use(old),
             Operand::reg_use(on),
         ];
-        let op = match self.is_avx512() {
-            true => HostOp::Evex(rows::VPGATHERDD, len, Form::Gather, Imm::No),
-            false => HostOp::Vex(vex::VPGATHERDD, len, Form::Gather, Imm::No),
-        };
         let rm = self.place(args[2], index)?;
         self.h.push(op, &operands, rm);
         self.set(inst, d);

@@ -276,15 +276,6 @@ impl Select<'_> {
                     let mask = self.mask(args[0])?;
                     self.bits_of_mask(ty.lane_count(), mask)
                 }
-                Op::Imul if quads && ty.is_vector() => {
-                    match self.multiply_dwords(len, args[0], args[1])? {
-                        Some(product) => product,
-                        None => {
-                            let (a, b) = (self.reg(args[0])?, self.src(args[1])?);
-                            self.evex_rvm(rows::VPMULLQ, len, a, b, Imm::No)
-                        }
-                    }
-                }
                 Op::Sshr if quads && ty.is_vector() => {
                     self.shift_signed_quads(len, args[0], args[1])?
                 }

@@ -7,6 +7,7 @@ use regalloc2::{Operand, RegClass, VReg};
 use super::{Select, length};
 use crate::backend::x64::Refused;
 use crate::backend::x64::encode::{Len, Row};
+use crate::backend::x64::evex::rows;
 use crate::backend::x64::inst::{Form, HostOp, Imm, Src};
 use crate::backend::x64::rows::{legacy, vex};
 use crate::vir::patterns;
@@ -391,7 +392,10 @@ impl Select<'_> {
 
     // ---- comparisons
 
-    fn invert(&mut self, len: Len, mask: VReg) -> VReg {
+    fn invert_if(&mut self, negated: bool, len: Len, mask: VReg) -> VReg {
+        if !negated {
+            return mask;
+        }
         let ones = self.dwords(len, u32::MAX);
         self.rvm(vex::VPXOR, len, mask, ones)
     }
@@ -404,61 +408,35 @@ impl Select<'_> {
             (vex::VPCMPEQD, vex::VPCMPGTD)
         };
         let (a, b) = (self.reg(args[0])?, self.reg(args[1])?);
-        // a > b is b < a.
-        let (cond, a, b) = match cond {
-            IntCC::SignedGreaterThan => (IntCC::SignedLessThan, b, a),
-            IntCC::SignedGreaterThanOrEqual => (IntCC::SignedLessThanOrEqual, b, a),
-            IntCC::UnsignedGreaterThan => (IntCC::UnsignedLessThan, b, a),
-            IntCC::UnsignedGreaterThanOrEqual => (IntCC::UnsignedLessThanOrEqual, b, a),
-            IntCC::Equal
-            | IntCC::NotEqual
-            | IntCC::SignedLessThan
-            | IntCC::SignedLessThanOrEqual
-            | IntCC::UnsignedLessThan
-            | IntCC::UnsignedLessThanOrEqual => (cond, a, b),
-        };
-        let unsigned = matches!(
-            cond,
-            IntCC::UnsignedLessThan | IntCC::UnsignedLessThanOrEqual
-        );
-        if unsigned && !quads {
-            // a <= b if a is the minimum; a < b is the negation of b <= a.
-            let (least, negated) = match cond {
-                IntCC::UnsignedLessThan => (b, true),
-                _ => (a, false),
-            };
-            let minimum = self.rvm(vex::VPMINUD, len, a, Src::Reg(b));
-            let holds = self.rvm(equal, len, least, Src::Reg(minimum));
-            return Ok(match negated {
-                true => self.invert(len, holds),
-                false => holds,
-            });
-        }
-        let (a, b) = match unsigned {
-            // Without the sign bits the order is the signed one.
-            true => {
-                let sign = self.lanes_of(len, &(1u64 << 63).to_le_bytes());
-                (
-                    self.rvm(vex::VPXOR, len, a, sign),
-                    self.rvm(vex::VPXOR, len, b, sign),
-                )
-            }
-            false => (a, b),
-        };
-        Ok(match cond {
-            IntCC::Equal => self.rvm(equal, len, a, Src::Reg(b)),
-            IntCC::NotEqual => {
+        // Each order is that one operand is above the other, or the negation: a <= b is not a > b.
+        let (unsigned, swapped, negated) = match cond {
+            IntCC::Equal | IntCC::NotEqual => {
                 let same = self.rvm(equal, len, a, Src::Reg(b));
-                self.invert(len, same)
+                return Ok(self.invert_if(cond == IntCC::NotEqual, len, same));
             }
-            IntCC::SignedLessThan | IntCC::UnsignedLessThan => {
-                self.rvm(greater, len, b, Src::Reg(a))
-            }
-            _ => {
-                let above = self.rvm(greater, len, a, Src::Reg(b));
-                self.invert(len, above)
-            }
-        })
+            IntCC::SignedGreaterThan => (false, false, false),
+            IntCC::SignedLessThan => (false, true, false),
+            IntCC::SignedLessThanOrEqual => (false, false, true),
+            IntCC::SignedGreaterThanOrEqual => (false, true, true),
+            IntCC::UnsignedGreaterThan => (true, false, false),
+            IntCC::UnsignedLessThan => (true, true, false),
+            IntCC::UnsignedLessThanOrEqual => (true, false, true),
+            IntCC::UnsignedGreaterThanOrEqual => (true, true, true),
+        };
+        let [mut x, mut y] = if swapped { [b, a] } else { [a, b] };
+        if unsigned && !quads {
+            // x is not above y if it is the minimum.
+            let least = self.rvm(vex::VPMINUD, len, x, Src::Reg(y));
+            let not_above = self.rvm(equal, len, x, Src::Reg(least));
+            return Ok(self.invert_if(!negated, len, not_above));
+        }
+        if unsigned {
+            // With the sign bits flipped the order is the signed one.
+            let sign = self.lanes_of(len, &(1u64 << 63).to_le_bytes());
+            [x, y] = [x, y].map(|v| self.rvm(vex::VPXOR, len, v, sign));
+        }
+        let above = self.rvm(greater, len, x, Src::Reg(y));
+        Ok(self.invert_if(negated, len, above))
     }
 
     fn compare_floats(&mut self, cond: FloatCC, len: Len, args: &[Value]) -> Result<VReg, Refused> {
@@ -534,44 +512,35 @@ impl Select<'_> {
         Ok(self.rvm(vex::VPSUBQ, len, flipped, Src::Reg(sign)))
     }
 
-    /// Low halves of products of quads: the low product, and the cross products in the high half.
+    /// Low halves of products of quads: the low product, and the cross products in the high half, of those dwords that are
+    /// not known to be 0.
     fn multiply_quads(&mut self, len: Len, a: Value, b: Value) -> Result<VReg, Refused> {
-        if let Some(product) = self.multiply_dwords(len, a, b)? {
-            return Ok(product);
+        let zero = [a, b].map(|v| patterns::has_zero_high_dwords(self.func, v));
+        if zero == [true, true] {
+            let (a, b) = self.operands(a, b, true)?;
+            return Ok(self.rvm(vex::VPMULUDQ, len, a, b));
         }
-        let (a, b) = (self.reg(a)?, self.reg(b)?);
+        if self.is_avx512() {
+            let (a, b) = (self.reg(a)?, self.src(b)?);
+            return Ok(self.evex_rvm(rows::VPMULLQ, len, a, b, Imm::No));
+        }
+        let [a, b] = [self.reg(a)?, self.reg(b)?];
         let low = self.rvm(vex::VPMULUDQ, len, a, Src::Reg(b));
-        let a_high = self.shift_constant(vex::VPSHIFTQ_I, 2, len, a, 32);
-        let b_high = self.shift_constant(vex::VPSHIFTQ_I, 2, len, b, 32);
-        let one = self.rvm(vex::VPMULUDQ, len, a_high, Src::Reg(b));
-        let other = self.rvm(vex::VPMULUDQ, len, b_high, Src::Reg(a));
-        let cross = self.rvm(vex::VPADDQ, len, one, Src::Reg(other));
+        let mut cross = None;
+        for (high, other) in [(!zero[0]).then_some((a, b)), (!zero[1]).then_some((b, a))]
+            .into_iter()
+            .flatten()
+        {
+            let high = self.shift_constant(vex::VPSHIFTQ_I, 2, len, high, 32);
+            let product = self.rvm(vex::VPMULUDQ, len, high, Src::Reg(other));
+            cross = Some(match cross {
+                Some(sum) => self.rvm(vex::VPADDQ, len, sum, Src::Reg(product)),
+                None => product,
+            });
+        }
+        let cross = cross.expect("bug: two factors of dwords");
         let cross = self.shift_constant(vex::VPSHIFTQ_I, 6, len, cross, 32);
         Ok(self.rvm(vex::VPADDQ, len, low, Src::Reg(cross)))
-    }
-
-    /// The product of quads if the high dwords of one or both are known to be 0.
-    pub(super) fn multiply_dwords(
-        &mut self,
-        len: Len,
-        a: Value,
-        b: Value,
-    ) -> Result<Option<VReg>, Refused> {
-        let (a, b) = match [a, b].map(|v| patterns::has_zero_high_dwords(self.func, v)) {
-            [true, true] => {
-                let (a, b) = self.operands(a, b, true)?;
-                return Ok(Some(self.rvm(vex::VPMULUDQ, len, a, b)));
-            }
-            [true, false] => (a, b),
-            [false, true] => (b, a),
-            [false, false] => return Ok(None),
-        };
-        let (a, b) = (self.reg(a)?, self.reg(b)?);
-        let low = self.rvm(vex::VPMULUDQ, len, a, Src::Reg(b));
-        let high = self.shift_constant(vex::VPSHIFTQ_I, 2, len, b, 32);
-        let cross = self.rvm(vex::VPMULUDQ, len, a, Src::Reg(high));
-        let cross = self.shift_constant(vex::VPSHIFTQ_I, 6, len, cross, 32);
-        Ok(Some(self.rvm(vex::VPADDQ, len, low, Src::Reg(cross))))
     }
 
     /// Ones in each byte, by a table of nibbles.
