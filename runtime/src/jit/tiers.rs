@@ -1,6 +1,6 @@
 //! Tiers. A region is first translated by the baseline tier, with little code and linear-scan
-//! register allocation, so that the wave starts soon. The background compiler translates hot
-//! regions retranslate from the same lane IR, in the fastest shape and with thorough register allocation;
+//! register allocation, so that the wave starts soon. The background compiler retranslates
+//! hot regions from the same lane IR, in the fastest shape and with thorough register allocation;
 //! waves switch when they next enter the region. Both translations have the same entries and
 //! registers in the wave, and keep nothing in the frame when they leave, so that the change is not
 //! observable.
@@ -54,15 +54,8 @@ pub(super) struct Shared {
     pub(super) regions: RwLock<Regions>,
     /// Incremented with each replaced region: invalidates what threads have cached.
     generation: AtomicU64,
-    done: Mutex<Done>,
-}
-
-/// Second translations not yet reported to a dispatch.
-#[derive(Default)]
-struct Done {
-    regions: u64,
-    time: Duration,
-    cache_failures: u64,
+    /// Second translations not yet reported to a dispatch.
+    done: Mutex<Stats>,
 }
 
 impl Shared {
@@ -73,10 +66,19 @@ impl Shared {
     /// Adds the work since the last call to the counters of a dispatch.
     pub(super) fn report_to(&self, stats: &mut Stats) {
         let mut done = self.done.lock().expect("no holder of the lock panics");
-        let done = std::mem::take(&mut *done);
-        stats.regions_improved += done.regions;
-        stats.improve_seconds += done.time.as_secs_f64();
-        stats.cache_failures += done.cache_failures;
+        stats.merge(&std::mem::take(&mut *done));
+    }
+
+    /// Records a second translation: what the wide back end refused of it, how long it took, and whether it could be
+    /// written to the cache.
+    fn note(&self, refused: Option<&str>, time: Duration, is_written: bool) {
+        let mut done = self.done.lock().expect("no holder of the lock panics");
+        done.regions_improved += 1;
+        done.improve_seconds += time.as_secs_f64();
+        done.cache_failures += u64::from(!is_written);
+        if let Some(what) = refused {
+            *done.refusals.entry(what.to_owned()).or_default() += 1;
+        }
     }
 }
 
@@ -151,6 +153,7 @@ fn work(host: HostLevel, shared: &Weak<Shared>, jobs: &Receiver<Job>) {
         let written = job
             .folder
             .map_or(Ok(()), |folder| folder.write(&job.cache_key, &object));
+        let refused = object.refused.clone();
         let code = Compiled::new(object, job.base, job.sites, job.fallbacks);
         let Ok(code) = code.map(Arc::new) else {
             continue;
@@ -162,11 +165,28 @@ fn work(host: HostLevel, shared: &Weak<Shared>, jobs: &Receiver<Job>) {
                 .expect("no holder of the lock panics");
             regions.replace(job.number, code);
         }
-        let mut done = shared.done.lock().expect("no holder of the lock panics");
-        done.regions += 1;
-        done.time += start.elapsed();
-        done.cache_failures += u64::from(written.is_err());
-        drop(done);
+        shared.note(refused.as_deref(), start.elapsed(), written.is_ok());
         shared.generation.fetch_add(1, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the wide back end refuses in the optimizing tier is counted, once.
+    #[test]
+    fn second_translations_are_reported_once() {
+        let shared = Shared::default();
+        let second = Duration::from_secs(1);
+        shared.note(None, second, true);
+        shared.note(Some("fcmp of f64"), second, false);
+        let (mut first, mut later) = (Stats::default(), Stats::default());
+        shared.report_to(&mut first);
+        shared.report_to(&mut later);
+        assert_eq!((first.regions_improved, first.cache_failures), (2, 1));
+        assert_eq!(first.improve_seconds, 2.0);
+        assert_eq!(first.refusals, [("fcmp of f64".to_owned(), 1)].into());
+        assert_eq!((later.regions_improved, later.refusals.len()), (0, 0));
     }
 }
