@@ -66,11 +66,11 @@ enum EngineName {
 /// An emitter by name.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EmitterName {
-    /// The wide back end if the CPU has AVX-512, or AVX2 and FMA, else Cranelift
+    /// The wide back end if the CPU has AVX2, FMA and F16C, else Cranelift
     Auto,
     /// Cranelift
     Cranelift,
-    /// The wide back end (AVX-512, or AVX2 and FMA), Cranelift for code that it refuses
+    /// The wide back end (AVX2 or AVX-512), Cranelift for code that it refuses
     Wide,
 }
 
