@@ -10,6 +10,7 @@ pub mod engine;
 pub mod export;
 pub mod fault;
 mod float_env;
+pub mod foreign;
 #[cfg(feature = "jit")]
 pub mod helpers;
 pub mod image;

@@ -1,6 +1,8 @@
 //! Errors of files with device code. Every variant is one kind of defect and names its location;
 //! `is_unsupported` separates unsupported features from damage.
 
+use crate::foreign::Foreign;
+
 /// Why a code object, or the file that wraps it, cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
@@ -54,8 +56,7 @@ pub enum LoadError {
     /// Code for a processor that wavelift does not run.
     #[error(
         "unsupported target {name}; supported are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a \
-         and their siblings with the same instructions"
-    )]
+         and their siblings with the same instructions", name = Foreign(.name))]
     UnsupportedTarget {
         /// The processor's name.
         name: String,
@@ -67,7 +68,7 @@ pub enum LoadError {
         flags: u32,
     },
     /// A table of the ELF file cannot be read.
-    #[error("damaged ELF file: {what}: {detail}")]
+    #[error("damaged ELF file: {what}: {detail}", detail = Foreign(.detail))]
     Elf {
         /// Which table.
         what: &'static str,
@@ -157,8 +158,7 @@ pub enum LoadError {
     },
     /// A relocation refers to an undefined symbol.
     #[error(
-        "undefined symbol `{symbol}`, needed by relocation {name} at address {offset:#x}; define it in the code object"
-    )]
+        "undefined symbol `{symbol}`, needed by relocation {name} at address {offset:#x}; define it in the code object", symbol = Foreign(.symbol))]
     UndefinedSymbol {
         /// The symbol's name.
         symbol: String,
@@ -169,8 +169,7 @@ pub enum LoadError {
     },
     /// A symbol lies outside the segments.
     #[error(
-        "symbol `{name}` covers {size} bytes at address {address:#x}, outside the loaded segments"
-    )]
+        "symbol `{name}` covers {size} bytes at address {address:#x}, outside the loaded segments", name = Foreign(.name))]
     Symbol {
         /// The symbol's name.
         name: String,
@@ -180,7 +179,7 @@ pub enum LoadError {
         size: u64,
     },
     /// The metadata note cannot be understood.
-    #[error("kernel metadata: {path}: {defect}")]
+    #[error("kernel metadata: {path}: {defect}", path = Foreign(.path), defect = Foreign(.defect))]
     Metadata {
         /// Where in the document, such as `amdhsa.kernels[1].args[0].size`.
         path: String,
@@ -189,8 +188,7 @@ pub enum LoadError {
     },
     /// The metadata names a kernel descriptor that the symbol tables lack.
     #[error(
-        "kernel `{kernel}`: the symbol tables have no 64-byte object `{symbol}` for its descriptor"
-    )]
+        "kernel `{kernel}`: the symbol tables have no 64-byte object `{symbol}` for its descriptor", kernel = Foreign(.kernel), symbol = Foreign(.symbol))]
     NoDescriptor {
         /// The kernel's name.
         kernel: String,
@@ -198,7 +196,7 @@ pub enum LoadError {
         symbol: String,
     },
     /// A kernel descriptor with impossible contents.
-    #[error("kernel `{kernel}`: its descriptor at address {address:#x} is wrong: {defect}")]
+    #[error("kernel `{kernel}`: its descriptor at address {address:#x} is wrong: {defect}", kernel = Foreign(.kernel))]
     Descriptor {
         /// The kernel's name.
         kernel: String,
@@ -208,7 +206,7 @@ pub enum LoadError {
         defect: String,
     },
     /// A kernel that requires an unsupported feature.
-    #[error("kernel `{kernel}`: {what} is not supported")]
+    #[error("kernel `{kernel}`: {what} is not supported", kernel = Foreign(.kernel))]
     UnsupportedKernel {
         /// The kernel's name.
         kernel: String,
@@ -216,7 +214,7 @@ pub enum LoadError {
         what: &'static str,
     },
     /// A kernel name that the code object lacks.
-    #[error("no kernel `{name}`; the code object has {available}")]
+    #[error("no kernel `{name}`; the code object has {available}", name = Foreign(.name))]
     UnknownKernel {
         /// The requested name.
         name: String,
@@ -224,7 +222,7 @@ pub enum LoadError {
         available: String,
     },
     /// An offload bundle with an invalid table.
-    #[error("offload bundle at offset {offset:#x}: {defect}")]
+    #[error("offload bundle at offset {offset:#x}: {defect}", defect = Foreign(.defect))]
     Bundle {
         /// Where the bundle begins in the file.
         offset: u64,
@@ -260,7 +258,7 @@ pub enum LoadError {
         machine: u16,
     },
     /// No code object matches the requested target.
-    #[error("no code object for {wanted}; the file has {available}")]
+    #[error("no code object for {wanted}; the file has {available}", wanted = Foreign(.wanted))]
     NoMatch {
         /// The requested target, or `amdgcn`.
         wanted: String,
@@ -268,7 +266,7 @@ pub enum LoadError {
         available: String,
     },
     /// Several code objects are possible.
-    #[error("several code objects for {wanted}: {available}; name the target")]
+    #[error("several code objects for {wanted}: {available}; name the target", wanted = Foreign(.wanted))]
     Ambiguous {
         /// The requested target, or `amdgcn`.
         wanted: String,
@@ -276,7 +274,7 @@ pub enum LoadError {
         available: String,
     },
     /// Text that is no target id.
-    #[error("`{text}` is no target id: {defect}; write it as gfx906 or gfx906:sramecc-:xnack+")]
+    #[error("`{text}` is no target id: {defect}; write it as gfx906 or gfx906:sramecc-:xnack+", text = Foreign(.text))]
     TargetId {
         /// The text.
         text: String,
@@ -311,7 +309,7 @@ pub(crate) fn list<S: AsRef<str>>(names: impl ExactSizeIterator<Item = S>) -> St
     }
     let shown: Vec<String> = names
         .take(SHOWN)
-        .map(|name| name.as_ref().to_owned())
+        .map(|name| Foreign(name.as_ref()).to_string())
         .collect();
     let text = shown.join(", ");
     if total > SHOWN {
