@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 mod array;
 mod compare;
 mod error;
+pub mod keys;
 pub mod npy;
 mod parse;
 pub mod random;
 mod tree;
 
 pub use array::{Array, Dtype, Value};
-pub use compare::{Comparison, FirstMismatch, Tolerance};
+pub use compare::{Comparison, Errors, FirstMismatch, Greatest, Tolerance};
 pub use error::{ManifestError, Place};
+pub use parse::read_whole;
 
 /// A whole manifest.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,14 +135,31 @@ pub struct Expectation {
     pub tolerance: Tolerance,
 }
 
+/// Greatest size of a manifest's text in bytes. The values of larger ones would take seconds to read and many times their
+/// size in memory.
+const MAX_TEXT: u64 = 8 << 20;
+
 impl Manifest {
     /// Reads a manifest and the data files that it names.
     pub fn load(path: &Path) -> Result<Manifest, ManifestError> {
-        let text = std::fs::read_to_string(path).map_err(|error| ManifestError {
+        let error = |message| ManifestError {
             path: path.to_owned(),
             place: None,
-            message: format!("cannot be read: {error}"),
-        })?;
+            message,
+        };
+        let unreadable = |cause: &dyn std::fmt::Display| error(format!("cannot be read: {cause}"));
+        let size = std::fs::metadata(path)
+            .map_err(|cause| unreadable(&cause))?
+            .len();
+        if size > MAX_TEXT {
+            return Err(error(format!(
+                "{size} bytes are too many for a manifest, which has at most {MAX_TEXT}; put large arrays into .npy files: \
+                 {{ file = \"x.npy\" }}"
+            )));
+        }
+        let bytes = parse::read_whole(path).map_err(|cause| unreadable(&cause))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|cause| unreadable(&format!("it is no text: {}", cause.utf8_error())))?;
         Manifest::parse(path, &text)
     }
 

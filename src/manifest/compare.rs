@@ -36,8 +36,30 @@ pub struct FirstMismatch {
     pub expected_bits: String,
 }
 
+/// A greatest error and where it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Greatest {
+    /// The error.
+    pub error: f64,
+    /// Number of the element, counted over all dimensions; the first of several with the same error.
+    pub index: u64,
+    /// Its index in each dimension.
+    pub position: Vec<u64>,
+}
+
+/// The greatest errors of elements that are numbers on both sides; `None` where no such element differs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Errors {
+    /// `|a - b|`.
+    pub absolute: Option<Greatest>,
+    /// `|a - b| / |b|`, where `b` is the expected value and not 0.
+    pub relative: Option<Greatest>,
+    /// Values of a floating-point type between the two; `None` for integers.
+    pub ulp: Option<Greatest>,
+}
+
 /// The result of comparing a buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// Elements compared.
     pub elements: u64,
@@ -45,6 +67,8 @@ pub struct Comparison {
     pub mismatches: u64,
     /// The first of them.
     pub first: Option<FirstMismatch>,
+    /// The greatest errors, those that the tolerance accepts included.
+    pub errors: Errors,
     /// Why the contents cannot be compared at all.
     pub incomparable: Option<String>,
 }
@@ -76,7 +100,70 @@ impl Comparison {
         if first.got == "NaN" && first.expected == "NaN" {
             text.push_str("; both are NaN, `ulp = 0` would accept it");
         }
+        let errors = self.errors.message();
+        if !errors.is_empty() {
+            text.push_str("; ");
+            text.push_str(&errors);
+        }
         text
+    }
+}
+
+impl Errors {
+    /// Considers an element that differs.
+    fn add(&mut self, a: Value, b: Value, index: u64, shape: &[u64]) {
+        let (x, y) = (a.to_f64(), b.to_f64());
+        if x.is_nan() || y.is_nan() {
+            return;
+        }
+        let difference = match (a, b) {
+            (Value::Integer(a), Value::Integer(b)) => a.abs_diff(b) as f64,
+            // Equal infinities, or zeros of different sign.
+            _ if x == y => return,
+            _ => (x - y).abs(),
+        };
+        let consider = |slot: &mut Option<Greatest>, error: f64| {
+            if !error.is_nan() && slot.as_ref().is_none_or(|greatest| error > greatest.error) {
+                *slot = Some(Greatest {
+                    error,
+                    index,
+                    position: position(index, shape),
+                });
+            }
+        };
+        consider(&mut self.absolute, difference);
+        if y != 0.0 {
+            consider(&mut self.relative, difference / y.abs());
+        }
+        if let (false, Some(a), Some(b)) = (matches!(a, Value::Integer(_)), a.rank(), b.rank()) {
+            consider(&mut self.ulp, a.abs_diff(b) as f64);
+        }
+    }
+
+    /// The errors as a part of a sentence; empty if there are none.
+    pub fn message(&self) -> String {
+        let parts = [
+            ("absolute ", &self.absolute, ""),
+            ("relative ", &self.relative, ""),
+            ("", &self.ulp, " ULP"),
+        ];
+        let parts: Vec<_> = parts
+            .into_iter()
+            .filter_map(|(before, greatest, behind)| {
+                let Greatest {
+                    error, position, ..
+                } = greatest.as_ref()?;
+                let error = match error {
+                    error if error.fract() == 0.0 && error.abs() < 1e15 => format!("{error}"),
+                    error => format!("{error:.3e}"),
+                };
+                Some(format!("{before}{error}{behind} at {position:?}"))
+            })
+            .collect();
+        match parts.is_empty() {
+            true => String::new(),
+            false => format!("greatest error: {}", parts.join(", ")),
+        }
     }
 }
 
@@ -87,6 +174,7 @@ impl Tolerance {
             elements: 0,
             mismatches: 0,
             first: None,
+            errors: Errors::default(),
             incomparable: None,
         };
         let kinds_agree = match (got.dtype, expected.dtype) {
@@ -119,7 +207,12 @@ impl Tolerance {
             .chunks_exact(size)
             .zip(expected.bytes.chunks_exact(size));
         for (index, (a, b)) in pairs.enumerate() {
-            if a == b || self.accepts(dtype.decode(a), dtype.decode(b)) {
+            if a == b {
+                continue;
+            }
+            let (left, right) = (dtype.decode(a), dtype.decode(b));
+            result.errors.add(left, right, index as u64, shape);
+            if self.accepts(left, right) {
                 continue;
             }
             result.mismatches += 1;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use runtime::foreign::Foreign;
+
 /// A value's key path and line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -25,11 +27,11 @@ pub struct ManifestError {
 
 impl fmt::Display for ManifestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.path.display())?;
+        write!(f, "{}", Foreign(&self.path.to_string_lossy()))?;
         if let Some(place) = &self.place {
             write!(f, ":{}", place.line)?;
             if !place.key.is_empty() {
-                write!(f, ": {}", place.key)?;
+                write!(f, ": {}", Foreign(&place.key))?;
             }
         }
         write!(f, ": {}", self.message)

@@ -4,13 +4,16 @@ use std::io;
 
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriteOptions, WriterBuilder};
 
+use runtime::foreign::Foreign;
+
 use super::array::{Array, Dtype};
 
 /// Reads a whole `.npy` file.
 pub fn read(mut file: &[u8]) -> Result<Array, String> {
-    let header =
-        NpyHeader::from_reader(&mut file).map_err(|error| format!("not a .npy file: {error}"))?;
+    let header = NpyHeader::from_reader(&mut file)
+        .map_err(|error| format!("not a .npy file: {}", Foreign(&error.to_string())))?;
     let descr = header.dtype().descr();
+    let descr = Foreign(&descr);
     let unsupported = || {
         let known: Vec<_> = Dtype::ALL.iter().map(|dtype| dtype.name()).collect();
         format!(
@@ -45,10 +48,11 @@ pub fn read(mut file: &[u8]) -> Result<Array, String> {
     let wanted = shape
         .iter()
         .try_fold(dtype.size() as u64, |bytes, &n| bytes.checked_mul(n))
-        .ok_or_else(|| format!("its shape {shape:?} is too large"))?;
+        .ok_or_else(|| format!("its shape {} is too large", Foreign(&format!("{shape:?}"))))?;
     if wanted != file.len() as u64 {
         return Err(format!(
-            "its header says {dtype}{shape:?}, which is {wanted} bytes, but {} bytes follow it",
+            "its header says {dtype}{}, which is {wanted} bytes, but {} bytes follow it",
+            Foreign(&format!("{shape:?}")),
             file.len()
         ));
     }

@@ -1,16 +1,19 @@
 //! From TOML to a [`Manifest`].
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use runtime::dispatch::MAX_LANE_SCRATCH;
+use runtime::foreign::Foreign;
 use toml::de::DeValue;
 
 use super::array::{Array, Dtype};
 use super::compare::Tolerance;
 use super::error::ManifestError;
 use super::tree::{Node, Source, Table};
-use super::{Arg, Buffer, Dispatch, Expectation, Manifest, Output, npy, random};
+use super::{Arg, Buffer, Dispatch, Expectation, Manifest, Output, keys, npy, random};
 
 /// Largest contents of one buffer.
 const MAX_BYTES: i128 = 1 << 40;
@@ -19,7 +22,7 @@ pub(super) fn manifest(path: &Path, text: &str) -> Result<Manifest, ManifestErro
     let source = Source { path, text };
     let tree = source.parse(text)?;
     let root = Table::root(&source, &tree);
-    root.only(&["buffers", "dispatch", "outputs", "expect"])?;
+    root.only(keys::ROOT.names())?;
     let folder = path.parent().unwrap_or(Path::new(""));
 
     let mut manifest = Manifest {
@@ -48,9 +51,12 @@ pub(super) fn manifest(path: &Path, text: &str) -> Result<Manifest, ManifestErro
     if let Some(node) = root.get("expect") {
         for (name, node) in node.table("a table of expectations")?.entries() {
             let index = find(&manifest.buffers, name, &node)?;
-            manifest
-                .expectations
-                .push(expectation(folder, index, &node)?);
+            manifest.expectations.push(expectation(
+                folder,
+                &manifest.buffers[index],
+                index,
+                &node,
+            )?);
         }
     }
     Ok(manifest)
@@ -65,18 +71,42 @@ fn find(buffers: &[Buffer], name: &str, node: &Node<'_>) -> Result<usize, Manife
             let known: Vec<_> = buffers.iter().map(|buffer| buffer.name.as_str()).collect();
             let known = match known.is_empty() {
                 true => "the manifest has no buffers".to_owned(),
-                false => format!("known are {}", known.join(", ")),
+                false => format!("known are {}", Foreign(&known.join(", "))),
             };
-            node.error(format!("unknown buffer `{name}`; {known}"))
+            node.error(format!("unknown buffer `{}`; {known}", Foreign(name)))
         })
+}
+
+/// A path for messages.
+fn shown(path: &Path) -> String {
+    Foreign(&path.to_string_lossy()).to_string()
+}
+
+/// The contents of a regular file. Folders are refused, and so are devices and pipes, which have no end that one could rely
+/// on.
+pub fn read_whole(path: &Path) -> std::io::Result<Vec<u8>> {
+    // A pipe is not even opened: that would wait for its writer.
+    let about = std::fs::metadata(path)?;
+    if about.is_dir() {
+        return Err(std::io::Error::other("it is a folder"));
+    }
+    if !about.is_file() {
+        return Err(std::io::Error::other(
+            "it is no regular file but a device, pipe or socket; write its contents to a file first",
+        ));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(usize::try_from(about.len()).unwrap_or(usize::MAX))?;
+    File::open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn read_file(folder: &Path, node: &Node<'_>) -> Result<(PathBuf, Vec<u8>), ManifestError> {
     let name = node.string("a file name")?;
     let path = folder.join(name);
-    match std::fs::read(&path) {
+    match read_whole(&path) {
         Ok(bytes) => Ok((path, bytes)),
-        Err(error) => Err(node.error(format!("cannot read {}: {error}", path.display()))),
+        Err(error) => Err(node.error(format!("cannot read {}: {error}", shown(&path)))),
     }
 }
 
@@ -85,12 +115,12 @@ fn read_array(folder: &Path, node: &Node<'_>) -> Result<Array, ManifestError> {
     let (path, bytes) = read_file(folder, node)?;
     let array = match path.extension().and_then(|extension| extension.to_str()) {
         Some("npy") => npy::read(&bytes)
-            .map_err(|message| node.error(format!("{}: {message}", path.display())))?,
+            .map_err(|message| node.error(format!("{}: {message}", shown(&path))))?,
         Some("bin") => Array::raw(bytes),
         _ => return Err(node.wanted("a .npy or .bin file")),
     };
     if array.bytes.is_empty() {
-        return Err(node.error(format!("{} holds no data", path.display())));
+        return Err(node.error(format!("{} holds no data", shown(&path))));
     }
     Ok(array)
 }
@@ -102,14 +132,13 @@ fn dtype(node: &Node<'_>) -> Result<Dtype, ManifestError> {
 }
 
 fn buffer(folder: &Path, name: &str, node: &Node<'_>) -> Result<Buffer, ManifestError> {
-    const KEYS: [&str; 7] = ["file", "bytes", "type", "count", "random", "values", "fill"];
     let table = node.table("a table such as { file = \"x.npy\" } or { bytes = 4096 }")?;
-    table.only(&KEYS)?;
+    table.only(keys::BUFFER.names())?;
     let array = if let Some(file) = table.get("file") {
-        table.only(&["file"])?;
+        table.only(["file"])?;
         read_array(folder, &file)?
     } else if let Some(bytes) = table.get("bytes") {
-        table.only(&["bytes"])?;
+        table.only(["bytes"])?;
         Array::raw(zeros(bytes.integer_in(1..MAX_BYTES + 1)?, &bytes)?)
     } else if let Some(ty) = table.get("type") {
         typed(&table, dtype(&ty)?)?
@@ -204,7 +233,7 @@ fn number(node: &Node<'_>, dtype: Dtype, out: &mut Vec<u8>) -> Result<(), Manife
 
 fn random_contents(node: &Node<'_>, dtype: Dtype, count: usize) -> Result<Vec<u8>, ManifestError> {
     let table = node.table("a table such as { seed = 7, low = -1.0, high = 1.0 }")?;
-    table.only(&["seed", "low", "high"])?;
+    table.only(keys::RANDOM.names())?;
     let seed = table.need("seed")?.integer_in(0..1 << 64)? as u64;
     let (low, high) = (table.get("low"), table.get("high"));
     if dtype.is_float() {
@@ -243,17 +272,7 @@ fn three(
 
 fn dispatch(folder: &Path, buffers: &[Buffer], node: &Node<'_>) -> Result<Dispatch, ManifestError> {
     let table = node.table("a table")?;
-    table.only(&[
-        "code_object",
-        "kernel",
-        "grid",
-        "workgroup",
-        "global_offset",
-        "dynamic_lds",
-        "stack",
-        "repeat",
-        "args",
-    ])?;
+    table.only(keys::DISPATCH.names())?;
     let code_object = table.need("code_object")?;
     let kernel = table.need("kernel")?;
     let grid_node = table.need("grid")?;
@@ -342,6 +361,7 @@ fn arg(buffers: &[Buffer], node: &Node<'_>) -> Result<Arg, ManifestError> {
                     let Some(dtype) = Dtype::from_name(name) else {
                         let names = Dtype::ALL.map(Dtype::name).join(" ");
                         let known = format!("known are {names} local hex");
+                        let name = Foreign(name);
                         return Err(value.error(format!("unknown argument type `{name}`; {known}")));
                     };
                     let mut bytes = Vec::new();
@@ -370,11 +390,18 @@ fn buffer_arg(buffers: &[Buffer], node: &Node<'_>, text: &str) -> Result<Arg, Ma
         Some(digits) => u64::from_str_radix(digits, 16),
         None => digits.parse(),
     }
-    .map_err(|_| node.error(format!("`{digits}` in \"{text}\" is no number of bytes")))?;
+    .map_err(|_| {
+        node.error(format!(
+            "`{}` in \"{}\" is no number of bytes",
+            Foreign(digits),
+            Foreign(text)
+        ))
+    })?;
     let size = buffers[index].array.bytes.len() as u64;
     if offset > size {
         return Err(node.error(format!(
-            "\"{text}\" lies behind the end of the buffer, which has {size} bytes"
+            "\"{}\" lies behind the end of the buffer, which has {size} bytes",
+            Foreign(text)
         )));
     }
     Ok(Arg::Buffer { index, offset })
@@ -413,7 +440,7 @@ fn outputs(buffers: &[Buffer], node: &Node<'_>) -> Result<Vec<Output>, ManifestE
             return Err(node.wanted("a .npy or .bin file"));
         }
         if !files.insert(file.clone()) {
-            return Err(node.error(format!("{} is written twice", file.display())));
+            return Err(node.error(format!("{} is written twice", shown(&file))));
         }
         out.push(Output {
             place: node.place(),
@@ -426,12 +453,13 @@ fn outputs(buffers: &[Buffer], node: &Node<'_>) -> Result<Vec<Output>, ManifestE
 
 fn expectation(
     folder: &Path,
+    spec: &Buffer,
     buffer: usize,
     node: &Node<'_>,
 ) -> Result<Expectation, ManifestError> {
     let table = node.table("a table such as { file = \"y.expected.npy\" }")?;
-    table.only(&["file", "abs", "rel", "ulp"])?;
-    let array = read_array(folder, &table.need("file")?)?;
+    table.only(keys::EXPECT.names())?;
+    let array = expected(folder, spec, &table, node)?;
     let (abs, rel, ulp) = (table.get("abs"), table.get("rel"), table.get("ulp"));
     let bound = |node: Option<Node<'_>>| match node {
         None => Ok(0.0),
@@ -453,12 +481,82 @@ fn expectation(
         None => Tolerance::Exact,
     };
     if tolerance != Tolerance::Exact && array.dtype.is_none() {
-        return Err(node.error("a tolerance needs an element type: a .npy file"));
+        return Err(
+            node.error("a tolerance needs an element type: a .npy file, or `type` with `values`")
+        );
     }
     Ok(Expectation {
         place: node.place(),
         buffer,
         array,
         tolerance,
+    })
+}
+
+/// The right contents of a buffer: from a file, listed, or the same value everywhere.
+fn expected(
+    folder: &Path,
+    spec: &Buffer,
+    table: &Table<'_>,
+    node: &Node<'_>,
+) -> Result<Array, ManifestError> {
+    let contents: Vec<_> = ["file", "values", "fill"]
+        .into_iter()
+        .filter_map(|key| table.get(key))
+        .collect();
+    let given = match &contents[..] {
+        [] => return Err(node.error("an expectation needs `file`, `values` or `fill`")),
+        [given] => given,
+        [first, second, ..] => {
+            let message = format!(
+                "an expectation takes one of file, values and fill; see {}",
+                first.key
+            );
+            return Err(second.error(message));
+        }
+    };
+    let ty = table.get("type");
+    if table.get("file").is_some() {
+        return match ty {
+            Some(ty) => {
+                Err(ty.error("a file has its own type; `type` belongs to `values` and `fill`"))
+            }
+            None => read_array(folder, given),
+        };
+    }
+    let dtype = match (ty, spec.array.dtype) {
+        (Some(ty), _) => dtype(&ty)?,
+        (None, Some(dtype)) => dtype,
+        (None, None) => {
+            return Err(given.error("the buffer has no element type; give one: type = \"f32\""));
+        }
+    };
+    let mut bytes = Vec::new();
+    if table.get("fill").is_some() {
+        let count = spec.array.bytes.len() / dtype.size();
+        number(given, dtype, &mut bytes)?;
+        return Ok(Array::list(dtype, bytes.repeat(count)));
+    }
+    for node in given.array("an array of numbers")? {
+        number(&node, dtype, &mut bytes)?;
+    }
+    let (have, need) = (
+        bytes.len() / dtype.size(),
+        spec.array.bytes.len() / dtype.size(),
+    );
+    if have != need {
+        return Err(given.error(format!(
+            "{have} values, but the buffer has {need} elements of {dtype}"
+        )));
+    }
+    // Listed values have the buffer's shape.
+    let shape = match spec.array.dtype == Some(dtype) {
+        true => spec.array.shape.clone(),
+        false => vec![need as u64],
+    };
+    Ok(Array {
+        dtype: Some(dtype),
+        shape,
+        bytes,
     })
 }

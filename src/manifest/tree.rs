@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use runtime::foreign::Foreign;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -40,7 +41,17 @@ impl Source<'_> {
     pub(super) fn parse<'t>(&self, text: &'t str) -> Result<Spanned<DeTable<'t>>, ManifestError> {
         DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            let message = format!("not TOML: {}", error.message());
+            let message = error.message();
+            // The library names no key; the text at the position is the key.
+            let key = match message.contains("duplicate key") {
+                true => text.get(span.clone()).unwrap_or(""),
+                false => "",
+            };
+            let key = match key {
+                "" => String::new(),
+                key => format!(" `{}`", Foreign(key)),
+            };
+            let message = format!("not TOML: {}{key}", Foreign(message));
             self.error(self.place("", &span), message)
         })
     }
@@ -76,9 +87,9 @@ impl<'a> Node<'a> {
     /// The value's kind, for messages.
     fn found(&self) -> String {
         match self.value {
-            DeValue::String(text) => format!("the string \"{}\"", text.escape_debug()),
-            DeValue::Integer(number) => format!("the integer {number}"),
-            DeValue::Float(number) => format!("the float {number}"),
+            DeValue::String(text) => format!("the string \"{}\"", Foreign(text)),
+            DeValue::Integer(number) => format!("the integer {}", Foreign(&number.to_string())),
+            DeValue::Float(number) => format!("the float {}", Foreign(&number.to_string())),
             DeValue::Boolean(value) => format!("`{value}`"),
             DeValue::Datetime(_) => "a date".to_owned(),
             DeValue::Array(_) => "an array".to_owned(),
@@ -124,7 +135,12 @@ impl<'a> Node<'a> {
     pub(super) fn integer(&self) -> Result<i128, ManifestError> {
         match self.value {
             DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
-                .map_err(|_| self.error(format!("the integer {number} is too large"))),
+                .map_err(|_| {
+                    self.error(format!(
+                        "the integer {} is too large",
+                        Foreign(&number.to_string())
+                    ))
+                }),
             _ => Err(self.wanted("an integer")),
         }
     }
@@ -147,7 +163,7 @@ impl<'a> Node<'a> {
             _ => return Err(self.wanted("a number")),
         };
         text.parse()
-            .map_err(|_| self.error(format!("`{text}` is no number")))
+            .map_err(|_| self.error(format!("`{}` is no number", Foreign(text))))
     }
 
     /// A float that is neither infinite nor a NaN.
@@ -223,10 +239,15 @@ impl<'a> Table<'a> {
     }
 
     /// Refuses keys that are not in the list.
-    pub(super) fn only(&self, known: &[&str]) -> Result<(), ManifestError> {
+    pub(super) fn only(
+        &self,
+        known: impl IntoIterator<Item = &'static str, IntoIter: Clone>,
+    ) -> Result<(), ManifestError> {
+        let known = known.into_iter();
         for (name, node) in self.entries() {
-            if !known.contains(&name) {
-                let known = known.join(", ");
+            if !known.clone().any(|known| known == name) {
+                let known: Vec<_> = known.collect();
+                let (name, known) = (Foreign(name), known.join(", "));
                 return Err(node.error(format!("unknown key `{name}`; known here: {known}")));
             }
         }
