@@ -1,18 +1,23 @@
 //! The commands. Exit status: 0 success, 1 a failed expectation or comparison, 2 bad usage or bad
-//! input, 3 the guest faulted.
+//! input, 3 the guest faulted, 4 it ran but a result could not be written.
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use wavelift::manifest::keys;
 
 mod bench;
+mod compile;
 mod diff;
 mod disasm;
 #[cfg(unix)]
 mod exec;
 mod info;
+mod input;
 #[cfg(feature = "jit")]
 mod ir;
+mod new_file;
+mod one_liner;
 mod options;
 mod output;
 #[cfg(feature = "jit")]
@@ -22,6 +27,7 @@ mod report;
 mod run;
 mod session;
 
+use new_file::Unwritten;
 use output::{Output, complain};
 
 /// Result of a command.
@@ -31,22 +37,51 @@ enum Status {
     Success,
     /// A failed expectation or comparison.
     Mismatch,
+    /// Bad input, which is reported already.
+    BadInput,
     /// The guest faulted.
     Fault,
+    /// It ran, but a result could not be written, which is reported already.
+    Unwritten,
 }
 
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> ExitCode {
-        ExitCode::from(match status {
+impl Status {
+    /// The exit status.
+    fn code(self) -> u8 {
+        match self {
             Status::Success => 0,
             Status::Mismatch => 1,
+            Status::BadInput => BAD_INPUT,
             Status::Fault => 3,
-        })
+            Status::Unwritten => UNWRITTEN,
+        }
+    }
+
+    /// By exit status.
+    fn of(code: u8) -> Status {
+        match code {
+            0 => Status::Success,
+            1 => Status::Mismatch,
+            3 => Status::Fault,
+            UNWRITTEN => Status::Unwritten,
+            _ => Status::BadInput,
+        }
     }
 }
 
 /// Bad usage or bad input; nothing ran.
 const BAD_INPUT: u8 = 2;
+
+/// It ran, but a result could not be written.
+const UNWRITTEN: u8 = 4;
+
+/// The exit status of an error.
+fn code_of(error: &anyhow::Error) -> u8 {
+    match error.chain().any(|cause| cause.is::<Unwritten>()) {
+        true => UNWRITTEN,
+        false => BAD_INPUT,
+    }
+}
 
 /// Runs AMD GCN machine code on an ordinary CPU: real code objects for gfx600 to gfx906, without a
 /// GPU.
@@ -67,7 +102,7 @@ Examples:
   wavelift exec --gpu gfx906 -- ./hip_program
 
 Exit status: 0 all ran and every expectation holds; 1 an expectation or a comparison does not hold;
-2 bad usage or bad input, nothing ran; 3 the guest faulted.";
+2 bad usage or bad input, nothing ran; 3 the guest faulted; 4 it ran, but a result could not be written.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -80,9 +115,15 @@ enum Command {
     Exec(exec::Args),
     #[cfg(feature = "jit")]
     Ir(ir::Args),
+    Manifest(ManifestArgs),
     #[cfg(feature = "jit")]
     Profile(profile::Args),
 }
+
+/// Prints the reference of launch manifests.
+#[derive(clap::Args)]
+#[command(long_about = keys::text(), help_template = "{about}")]
+struct ManifestArgs {}
 
 /// Parses the command line and runs the command.
 pub(crate) fn main() -> ExitCode {
@@ -105,14 +146,17 @@ pub(crate) fn main() -> ExitCode {
         Command::Exec(args) => exec::execute(&args, &mut out),
         #[cfg(feature = "jit")]
         Command::Ir(args) => ir::execute(&args, &mut out),
+        Command::Manifest(ManifestArgs {}) => out.text(&keys::text()),
         #[cfg(feature = "jit")]
         Command::Profile(args) => profile::execute(&args, &mut out),
     };
     match result.and_then(|status| Ok(out.flush().map(|()| status)?)) {
-        Ok(status) => status.into(),
+        Ok(status) => ExitCode::from(status.code()),
         Err(error) => {
+            // What was printed before precedes the error.
+            let _ = out.flush();
             complain(format_args!("error: {error:#}"));
-            ExitCode::from(BAD_INPUT)
+            ExitCode::from(code_of(&error))
         }
     }
 }

@@ -1,16 +1,19 @@
 //! `wavelift bench`: repeats a manifest's dispatches and prints their times.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "jit")]
 use clap::builder::PossibleValuesParser;
-use wavelift::manifest::Manifest;
 use wavelift::{Device, Error, Settings};
 
 use super::Status;
+use super::input::{self, print_manifest};
 use super::options::{EngineChoice, RunOptions, engine_name, seconds};
 use super::output::{Output, complain};
-use super::report::{DispatchReport, ExpectReport, Rates, Report, Times, execution, rate, time};
+use super::report::{
+    DispatchReport, ExpectReport, Rates, Report, Times, counted, execution, rate, time,
+};
 use super::run::{print_fallbacks, warn_of_failures};
 use super::session::Session;
 
@@ -26,12 +29,14 @@ use super::session::Session;
   wavelift bench benches/manifests/matmul-512.gfx900.toml --seconds 10 --threads 1 --json
   wavelift bench examples/sha256/sha256.gfx900.toml --engine interp")]
 pub(super) struct Args {
+    /// A launch manifest; or a code object (.co), OpenCL C source (.cl) or HIP source (.hip), with --grid and --arg
+    file: PathBuf,
     #[command(flatten)]
     options: RunOptions,
     #[command(flatten)]
     engine: EngineChoice,
     /// Time to spend; at least three rounds are run
-    #[arg(long, value_parser = seconds, default_value = "3")]
+    #[arg(long, value_parser = seconds, default_value = "3", allow_negative_numbers = true)]
     seconds: Duration,
     /// Run twice more, timed by region and with counters in the code, and print how each kernel was
     /// translated and where its time goes
@@ -58,24 +63,18 @@ pub(super) struct Args {
 const ROUNDS: usize = 3;
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
-    let manifest = Manifest::load(&args.options.manifest)?;
+    let input = input::load(&args.file, &args.options)?;
+    if args.options.kernel.emit_manifest {
+        return print_manifest(&args.file, &args.options, out);
+    }
     #[cfg_attr(not(feature = "jit"), expect(unused_mut))]
     let mut options = args.options.device(&args.engine);
     #[cfg(feature = "jit")]
     options.engine_options.without.clone_from(&args.without);
     let engine = options.engine;
     let device = Device::with_options(options)?;
-    let session = Session::new(manifest, device, args.options.target.as_deref())?;
-    let mut report = Report {
-        ok: false,
-        engine: engine_name(engine),
-        runs: None,
-        dispatches: Vec::new(),
-        expect: Vec::new(),
-        fault: None,
-        #[cfg(feature = "jit")]
-        profile: None,
-    };
+    let session = input.clone().session(device, &args.options)?;
+    let mut report = Report::new(engine_name(engine));
     #[cfg_attr(not(feature = "jit"), expect(unused_mut))]
     let mut status = match measure(&session, args.seconds, &mut report) {
         Ok(status) => status,
@@ -85,7 +84,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     if args.profile && status != Status::Fault {
         // These rounds have devices of their own: nothing of them is in the figures.
         drop(session);
-        match super::profile::measure(&args.options)? {
+        match super::profile::measure(&input, &args.options)? {
             Ok(profile) => report.profile = Some(profile),
             Err(error) => status = fault(error, &mut report, out)?,
         }
@@ -201,14 +200,15 @@ fn print(report: &Report, out: &mut Output) -> anyhow::Result<()> {
             waves,
             ..
         } = dispatch;
-        writeln!(out, "{kernel}: {workgroups} workgroups, {waves} waves")?;
+        let (workgroups, waves) = (counted(*workgroups, "workgroup"), counted(*waves, "wave"));
+        writeln!(out, "{kernel}: {workgroups}, {waves}")?;
         if dispatch.translate_s != 0.0 {
             write!(out, "  translation  {}", time(dispatch.translate_s))?;
             match dispatch.instructions_translated {
                 0 => writeln!(out)?,
                 n => {
                     let each = time(dispatch.translate_s / n as f64);
-                    writeln!(out, ", {each} for each of {n} instructions")?;
+                    writeln!(out, ", {each} for each of {}", counted(n, "instruction"))?;
                 }
             }
         }
@@ -216,7 +216,8 @@ fn print(report: &Report, out: &mut Output) -> anyhow::Result<()> {
             let (n, time) = (dispatch.regions_improved, time(dispatch.improve_s));
             writeln!(
                 out,
-                "  hot          {n} regions translated again in the background, in {time}"
+                "  hot          {} translated again in the background, in {time}",
+                counted(n, "region")
             )?;
         }
         if let Some(rates) = &dispatch.rates {

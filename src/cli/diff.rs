@@ -1,14 +1,15 @@
 //! `wavelift diff`: runs both engines from the same inputs and compares all memory. A difference is
 //! narrowed to dispatch, workgroup, wave and instruction.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use runtime::engine;
 use runtime::lockstep::{Change, Mode, Pair, Parting, Record, Snapshot};
-use wavelift::manifest::Manifest;
 use wavelift::{Device, DeviceOptions, EngineKind, Error, Fault, Settings};
 
 use super::Status;
+use super::input::{self, print_manifest};
 use super::options::{RunOptions, warn_of_wait};
 use super::output::{Output, complain};
 use super::progress::Progress;
@@ -33,13 +34,20 @@ on the order of their atomics have only one.
 Exit status: 0 the engines agree; 1 they do not; 2 bad usage or bad input, nothing ran; 3 the guest
 faulted, on both engines alike.")]
 pub(super) struct Args {
+    /// A launch manifest; or a code object (.co), OpenCL C source (.cl) or HIP source (.hip), with --grid and --arg
+    file: PathBuf,
     #[command(flatten)]
     options: RunOptions,
     /// Print all registers at a difference, not only those that differ or are involved
     #[arg(long)]
     full_state: bool,
     /// Most instructions to run side by side in the search for a difference
-    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000_000,
+        allow_negative_numbers = true
+    )]
     step_limit: u64,
     /// For tests: instead of the translator, an interpreter that computes this instruction wrong
     #[arg(long, hide = true, value_name = "NAME")]
@@ -53,7 +61,10 @@ pub(super) struct Args {
 const NAMES: [&str; 2] = ["interp", "jit"];
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
-    let manifest = Manifest::load(&args.options.manifest)?;
+    let input = input::load(&args.file, &args.options)?;
+    if args.options.kernel.emit_manifest {
+        return print_manifest(&args.file, &args.options, out);
+    }
     let engine_options = args.options.engine_options(true);
     let reference = engine::create(EngineKind::Interp, &engine_options)?;
     let other = match &args.wrong {
@@ -70,7 +81,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         ..DeviceOptions::default()
     };
     let device = Device::with_engine(options, Box::new(pair.clone()))?;
-    let mut session = Session::new(manifest, device, args.options.target.as_deref())?;
+    let mut session = input.session(device, &args.options)?;
     session.forget_inputs();
     let comparison = Comparison {
         session: &session,

@@ -8,24 +8,24 @@ use runtime::dispatch::MAX_LANE_SCRATCH;
 use runtime::engine::Emitter;
 use wavelift::{DeviceOptions, EngineKind, EngineOptions, GridWait};
 
+use super::one_liner::OneLiner;
 use super::output::complain;
 
 /// What to run, and how.
 #[derive(clap::Args)]
 pub(super) struct RunOptions {
-    /// The launch manifest
-    #[arg(value_name = "MANIFEST")]
-    pub(super) manifest: PathBuf,
+    #[command(flatten)]
+    pub(super) kernel: OneLiner,
     /// Worker threads; 0 is one for each processor [default: 0; of diff: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,
-    /// Seconds after which a dispatch that still runs is stopped with a fault [default: none]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Seconds after which the run is stopped with a fault; of bench, diff and profile: a dispatch [default: none]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub(super) timeout: Option<Duration>,
     /// Bytes of stack of each work-item, in addition to the scratch that its kernel states; for
     /// recursion that is deeper than the compiler knows [default: the dispatch's `stack` in the
     /// manifest, else 16384 for kernels that declare their stack as dynamic, and 0 for others]
-    #[arg(long, value_name = "BYTES", value_parser = stack)]
+    #[arg(long, value_name = "BYTES", value_parser = stack, allow_negative_numbers = true)]
     pub(super) stack: Option<u32>,
     /// The entry to select if a code object's file has several, such as gfx906 or gfx906:xnack-
     #[arg(long)]
@@ -81,6 +81,9 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
         .map_err(|_| format!("`{text}` is no number of seconds"))?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) if !duration.is_zero() => Ok(duration),
+        Err(_) if seconds > 1.0 => Err(format!(
+            "{text} seconds are more than can be counted; leave the option out"
+        )),
         _ => Err(format!("{text} is no positive number of seconds")),
     }
 }

@@ -4,6 +4,10 @@
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
 
+use runtime::foreign::is_harmful;
+
+use super::new_file::Unwritten;
+
 /// Buffered standard output.
 pub(crate) struct Output {
     inner: BufWriter<StdoutLock<'static>>,
@@ -25,7 +29,7 @@ impl Output {
     }
 
     /// Writes text; used by `write!` and `writeln!`.
-    pub(crate) fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
+    pub(crate) fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> Result<(), Unwritten> {
         if self.closed {
             return Ok(());
         }
@@ -34,12 +38,18 @@ impl Output {
     }
 
     /// Writes what is still buffered.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> Result<(), Unwritten> {
         if self.closed {
             return Ok(());
         }
         let result = self.inner.flush();
         self.check(result)
+    }
+
+    /// Prints text; the status of a command that only does that.
+    pub(crate) fn text(&mut self, text: &str) -> anyhow::Result<super::Status> {
+        self.write_fmt(format_args!("{text}"))?;
+        Ok(super::Status::Success)
     }
 
     /// Prints a value as JSON with a line end.
@@ -48,18 +58,31 @@ impl Output {
         Ok(self.write_fmt(format_args!("{text}\n"))?)
     }
 
-    fn check(&mut self, result: io::Result<()>) -> io::Result<()> {
+    fn check(&mut self, result: io::Result<()>) -> Result<(), Unwritten> {
         match result {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                // What is still buffered cannot be written either.
                 self.closed = true;
-                Ok(())
+                match error.kind() {
+                    ErrorKind::BrokenPipe => Ok(()),
+                    _ => Err(Unwritten::new("standard output", error)),
+                }
             }
-            result => result,
         }
     }
 }
 
-/// Prints a line to standard error, ignoring errors.
+/// Prints lines to standard error, ignoring errors. Characters that would change the terminal are escaped: messages contain
+/// text of files.
 pub(crate) fn complain(text: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let mut shown = String::new();
+    for c in text.to_string().chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c if is_harmful(c) => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    let _ = writeln!(io::stderr().lock(), "{shown}");
 }

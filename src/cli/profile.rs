@@ -3,10 +3,12 @@
 
 use std::path::PathBuf;
 
-use wavelift::manifest::Manifest;
+use anyhow::Context as _;
 use wavelift::{Device, EngineKind, Error, Profiling};
 
 use super::Status;
+use super::input::{self, Input, print_manifest};
+use super::new_file::{NewFile, Unwritten};
 use super::options::{EngineChoice, RunOptions};
 use super::output::{Output, complain};
 use super::session::Session;
@@ -38,21 +40,31 @@ use collect::Run;
 
 Exit status: 0 all ran; 2 bad usage or bad input, nothing ran; 3 the guest faulted.")]
 pub(super) struct Args {
+    /// A launch manifest; or a code object (.co), OpenCL C source (.cl) or HIP source (.hip), with --grid and --arg
+    file: PathBuf,
     #[command(flatten)]
     options: RunOptions,
-    /// Write a page with the annotated disassembly
+    /// Write a page with the annotated disassembly; `-` is standard output
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
-    let mut page = args.html.as_ref().map(|path| {
-        let file = std::fs::File::create(path)
-            .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()));
-        file.map(|file| (path, file))
+    let input = input::load(&args.file, &args.options)?;
+    if args.options.kernel.emit_manifest {
+        return print_manifest(&args.file, &args.options, out);
+    }
+    // What cannot be written is reported before anything runs.
+    let to_output = args
+        .html
+        .as_ref()
+        .is_some_and(|path| path.as_os_str() == "-");
+    let page = args.html.as_ref().filter(|_| !to_output).map(|path| {
+        let file = NewFile::create(path);
+        file.with_context(|| format!("cannot write {}", path.display()))
     });
-    let page = page.take().transpose()?;
-    let kernels = match measure(&args.options)? {
+    let page = page.transpose()?;
+    let kernels = match measure(&input, &args.options)? {
         Ok(kernels) => kernels,
         Err(error) if error.fault().is_some() => {
             complain(format_args!("fault: {error}"));
@@ -60,11 +72,16 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         }
         Err(error) => return Err(error.into()),
     };
-    if let Some((path, file)) = page {
-        let title = args.options.manifest.display().to_string();
-        html::write(file, &title, &kernels)
-            .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))?;
-        writeln!(out, "wrote {}", path.display())?;
+    if to_output {
+        let mut page = Vec::new();
+        html::write(&mut page, &input.name, &kernels)
+            .map_err(|error| Unwritten::new("standard output", error))?;
+        write!(out, "{}", String::from_utf8_lossy(&page))?;
+    } else if let Some(mut file) = page {
+        let shown = file.path().display().to_string();
+        let written = html::write(&mut file, &input.name, &kernels).and_then(|()| file.commit());
+        written.map_err(|error| Unwritten::new(shown.as_str(), error))?;
+        writeln!(out, "wrote {shown}")?;
     } else {
         print(&kernels, out)?;
     }
@@ -73,15 +90,18 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
 
 /// Runs a manifest's dispatches, timed and then counted, on separate devices. The outer error is
 /// bad input, the inner one is of the run.
-pub(super) fn measure(options: &RunOptions) -> anyhow::Result<Result<Vec<KernelProfile>, Error>> {
+pub(super) fn measure(
+    input: &Input,
+    options: &RunOptions,
+) -> anyhow::Result<Result<Vec<KernelProfile>, Error>> {
     let timed = {
-        let session = session(options, Profiling::Times)?;
+        let session = session(input, options, Profiling::Times)?;
         match Run::of(&session) {
             Ok(timed) => timed,
             Err(error) => return Ok(Err(error)),
         }
     };
-    let session = session(options, Profiling::Counts)?;
+    let session = session(input, options, Profiling::Counts)?;
     let counted = Run::of(&session);
     Ok(counted.map(|counted| timed.with(&counted, &session)))
 }
@@ -90,8 +110,7 @@ pub(super) fn measure(options: &RunOptions) -> anyhow::Result<Result<Vec<KernelP
 const PATIENCE: u32 = 100;
 
 /// A manifest on a separate device that profiles.
-fn session(options: &RunOptions, profiling: Profiling) -> anyhow::Result<Session> {
-    let manifest = Manifest::load(&options.manifest)?;
+fn session(input: &Input, options: &RunOptions, profiling: Profiling) -> anyhow::Result<Session> {
     let mut device = options.device(&EngineChoice::default());
     if device.engine != EngineKind::Jit {
         anyhow::bail!("only the translator profiles");
@@ -102,7 +121,7 @@ fn session(options: &RunOptions, profiling: Profiling) -> anyhow::Result<Session
         device.timeout = device.timeout.map(|limit| limit.saturating_mul(PATIENCE));
     }
     let device = Device::with_options(device)?;
-    let mut session = Session::new(manifest, device, options.target.as_deref())?;
+    let mut session = input.clone().session(device, options)?;
     session.forget_inputs();
     Ok(session)
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// Nothing is shown before this time.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -57,9 +57,19 @@ fn draw(done: &AtomicU64, end: &AtomicBool, total: u64) {
         }
         let bar = bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-            let style = "{wide_bar} {pos}/{len} workgroups, {elapsed}, {eta} left";
+            let style = "{wide_bar} {pos}/{len} workgroups, {elapsed}, {left} left";
+            let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let left = left(state.elapsed(), state.pos(), state.len().unwrap_or(0));
+                // Errors of the terminal are ignored.
+                let _ = match left {
+                    Some(left) => write!(out, "{}", HumanDuration(left)),
+                    None => out.write_str("unknown time"),
+                };
+            };
             match ProgressStyle::with_template(style) {
-                Ok(style) => bar.with_style(style).with_elapsed(begin.elapsed()),
+                Ok(style) => bar
+                    .with_style(style.with_key("left", left))
+                    .with_elapsed(begin.elapsed()),
                 Err(_) => bar,
             }
         });
@@ -67,5 +77,26 @@ fn draw(done: &AtomicU64, end: &AtomicBool, total: u64) {
     }
     if let Some(bar) = bar {
         bar.finish_and_clear();
+    }
+}
+
+/// Time left when `done` of `total` workgroups took `elapsed` since the first dispatch began; `None` while nothing is done.
+fn left(elapsed: Duration, done: u64, total: u64) -> Option<Duration> {
+    let rest = total.saturating_sub(done) as f64;
+    let seconds = elapsed.as_secs_f64() * rest / done as f64;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left_is_in_proportion_to_the_rest() {
+        let seconds = Duration::from_secs;
+        assert_eq!(left(seconds(10), 25, 100), Some(seconds(30)));
+        assert_eq!(left(seconds(10), 100, 100), Some(seconds(0)));
+        assert_eq!(left(seconds(10), 0, 100), None);
+        assert_eq!(left(seconds(10), 0, 0), None);
     }
 }

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use frontend::inst::export_target_name;
 use runtime::fault::Fault;
 use serde::Serialize;
-use wavelift::manifest::Comparison;
+use wavelift::manifest::{Comparison, Errors, Greatest};
 use wavelift::{Export, Exports, Stats};
+
+use super::run::Printed;
 
 /// The one object that `--json` prints.
 #[derive(Serialize)]
@@ -19,10 +21,30 @@ pub(super) struct Report {
     pub(super) dispatches: Vec<DispatchReport>,
     pub(super) expect: Vec<ExpectReport>,
     pub(super) fault: Option<FaultReport>,
+    /// `--print` only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) print: Vec<Printed>,
     /// `bench --profile` only.
     #[cfg(feature = "jit")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) profile: Option<Vec<super::profile::KernelProfile>>,
+}
+
+impl Report {
+    /// A report about nothing yet.
+    pub(super) fn new(engine: &'static str) -> Report {
+        Report {
+            ok: false,
+            engine,
+            runs: None,
+            dispatches: Vec::new(),
+            expect: Vec::new(),
+            fault: None,
+            print: Vec::new(),
+            #[cfg(feature = "jit")]
+            profile: None,
+        }
+    }
 }
 
 /// A dispatch; a repeated one counts all its launches.
@@ -111,6 +133,29 @@ pub(super) struct ExpectReport {
     pub(super) mismatches: u64,
     pub(super) first: Option<FirstReport>,
     pub(super) message: Option<String>,
+    /// The greatest errors, where elements differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) errors: Option<ErrorsReport>,
+    /// The greatest errors in words, where the tolerance accepts them.
+    #[serde(skip)]
+    accepted: String,
+}
+
+/// The greatest errors of a comparison.
+#[derive(Serialize)]
+pub(super) struct ErrorsReport {
+    absolute: Option<GreatestReport>,
+    relative: Option<GreatestReport>,
+    ulp: Option<GreatestReport>,
+}
+
+/// A greatest error and its element.
+#[derive(Serialize)]
+struct GreatestReport {
+    /// `null` for an infinite one.
+    error: f64,
+    index: u64,
+    position: Vec<u64>,
 }
 
 /// The first element that differs.
@@ -267,15 +312,65 @@ impl ExpectReport {
                 expected_bits: first.expected_bits.clone(),
             }),
             message: (!result.ok()).then(|| result.message()),
+            errors: ErrorsReport::new(&result.errors),
+            accepted: result.errors.message(),
         }
     }
 
     /// The line for readers.
     pub(super) fn line(&self) -> String {
         match &self.message {
-            None => format!("expect {}: ok, {} elements", self.buffer, self.elements),
+            None => {
+                let elements = counted(self.elements, "element");
+                let comma = if self.accepted.is_empty() { "" } else { "; " };
+                format!(
+                    "expect {}: ok, {elements}{comma}{}",
+                    self.buffer, self.accepted
+                )
+            }
             Some(message) => format!("expect {}: FAILED: {message}", self.buffer),
         }
+    }
+}
+
+impl ErrorsReport {
+    fn new(errors: &Errors) -> Option<ErrorsReport> {
+        let greatest = |greatest: &Option<Greatest>| {
+            greatest.as_ref().map(|greatest| GreatestReport {
+                error: greatest.error,
+                index: greatest.index,
+                position: greatest.position.clone(),
+            })
+        };
+        (*errors != Errors::default()).then(|| ErrorsReport {
+            absolute: greatest(&errors.absolute),
+            relative: greatest(&errors.relative),
+            ulp: greatest(&errors.ulp),
+        })
+    }
+}
+
+impl FaultReport {
+    /// The run's time limit passed between two launches of a kernel.
+    pub(super) fn out_of_time(kernel: &str, message: String) -> FaultReport {
+        FaultReport {
+            kind: "timeout",
+            kernel: kernel.to_owned(),
+            pc: 0,
+            instruction: String::new(),
+            workgroup: [0; 3],
+            wave: 0,
+            lane: None,
+            address: None,
+            message,
+            symbol: None,
+            exec: "0x0000000000000000".to_owned(),
+        }
+    }
+
+    /// The fault as text.
+    pub(super) fn message(&self) -> &str {
+        &self.message
     }
 }
 
@@ -303,6 +398,14 @@ impl From<&Fault> for FaultReport {
 /// Seconds of a launch without translation.
 pub(super) fn execution(stats: &Stats) -> f64 {
     (stats.execute_seconds - stats.translate_seconds).max(0.0)
+}
+
+/// A number of things for a reader.
+pub(super) fn counted(n: u64, noun: &str) -> String {
+    match n {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    }
 }
 
 /// Seconds for a reader.

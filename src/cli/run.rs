@@ -1,31 +1,40 @@
-//! `wavelift run`: runs a manifest once, writes its outputs and checks its expectations.
+//! `wavelift run`: runs manifests, or a kernel with options, writes outputs and checks expectations.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use wavelift::manifest::{Array, Manifest, npy};
-use wavelift::{Device, EngineKind, Error, Settings};
+use anyhow::Context as _;
+use wavelift::{Device, DeviceOptions, EngineKind, Error, Settings};
 
 use super::Status;
+use super::input::{self, print_manifest};
+use super::new_file::NewFile;
+use super::one_liner::ARGUMENTS;
 use super::options::{EngineChoice, RunOptions, engine_name};
 use super::output::{Output, complain};
 use super::progress::Progress;
-use super::report::{DispatchReport, ExpectReport, Report, Times, time};
+use super::report::{DispatchReport, ExpectReport, FaultReport, Report};
 use super::session::Session;
 
-/// Runs the dispatches of a launch manifest, writes outputs and checks expectations.
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  wavelift run examples/saxpy/saxpy.gfx900.toml
-  wavelift run examples/saxpy/saxpy.bundle.toml --target gfx906
-  wavelift run examples/mandelbrot/mandelbrot.gfx803.toml --out /tmp/out
-  wavelift run examples/sha256/sha256.gfx600.toml --engine interp --threads 1 --json
+mod junit;
+mod outputs;
+mod print;
+mod several;
+mod show;
 
-Exit status: 0 all ran and every expectation holds; 1 an expectation does not hold; 2 bad usage or
-bad input, nothing ran; 3 the guest faulted.")]
+pub(super) use print::{print_fallbacks, warn_of_failures};
+use several::Outcome;
+pub(super) use show::Printed;
+
+/// Runs the dispatches of launch manifests, or a kernel given by options; writes outputs and checks expectations.
+///
+/// Several manifests are run one after the other, each on a device of its own, with a summary at the end.
+#[derive(clap::Args)]
+#[command(after_help = format!("{ARGUMENTS}\n\n{AFTER}"))]
 pub(super) struct Args {
+    /// Launch manifests; or one code object (.co), OpenCL C source (.cl) or HIP source (.hip), with --grid and --arg
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     options: RunOptions,
     #[command(flatten)]
@@ -33,6 +42,9 @@ pub(super) struct Args {
     /// Write outputs into this folder instead of the manifest's
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Print a buffer at the end: y, y:0:16 (a slice as in Python), y:5,0:4 (in two dimensions)
+    #[arg(long, value_name = "NAME[:SLICE]")]
+    print: Vec<String>,
     /// Report accesses outside the exact allocation, and reads of LDS and scratch that were never
     /// written; slow
     #[arg(long)]
@@ -40,44 +52,107 @@ pub(super) struct Args {
     /// Count instructions (the interpreter always does)
     #[arg(long)]
     count: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    /// Print one JSON object, or write it to a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+    /// Write the results as a JUnit report, a test case for each manifest
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
 }
 
+const AFTER: &str = "\
+Examples:
+  wavelift run examples/saxpy/saxpy.gfx900.toml
+  wavelift run examples/saxpy/saxpy.gfx900.co --grid 5120 --arg out:f32:5120 --arg random:f32:5120 --arg 2.5 --arg 5120 --print y:0:8
+  wavelift run examples/saxpy/saxpy.cl --target gfx803 --grid 256 --arg fill:f32:256:1 --arg fill:f32:256:2 --arg 2.5 --arg 256
+  wavelift run examples/*/*.gfx906.toml --junit report.xml
+  wavelift run examples/mandelbrot/mandelbrot.gfx803.toml --out /tmp/out
+  wavelift run examples/sha256/sha256.gfx600.toml --engine interp --threads 1 --json
+
+Exit status: 0 all ran and every expectation holds; 1 an expectation does not hold; 2 bad usage or
+bad input, nothing ran; 3 the guest faulted or the time was over; 4 it ran, but a result could not be
+written. Of several manifests the greatest counts; those behind one that failed are run, too.";
+
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
-    let manifest = Manifest::load(&args.options.manifest)?;
-    let files = output_files(&manifest, args.out.as_deref())?;
-    let mut options = args.options.device(&args.engine);
-    options.memcheck = args.memcheck;
+    if args.options.kernel.emit_manifest {
+        for file in &args.files {
+            print_manifest(file, &args.options, out)?;
+        }
+        return Ok(Status::Success);
+    }
+    // What cannot be written is reported before anything runs.
+    let create = |path: &PathBuf| {
+        let file = NewFile::create(path);
+        file.with_context(|| format!("cannot write {}", path.display()))
+    };
+    let json_to_file = args.json.as_ref().filter(|path| path.as_os_str() != "-");
+    let json = json_to_file.map(create).transpose()?;
+    let junit = args.junit.as_ref().map(create).transpose()?;
+    let text = args.json.is_none() || json.is_some();
+    let mut outcomes = Vec::new();
+    for file in &args.files {
+        if text && args.files.len() > 1 {
+            writeln!(out, "{}:", file.display())?;
+        }
+        let begin = Instant::now();
+        let mut report = None;
+        let result = run(args, file, text, &mut report, out);
+        let result = match result {
+            // The only one's error is the command's, but a report that is asked for is written first.
+            Err(error) if args.files.len() == 1 && junit.is_none() => return Err(error),
+            result => result,
+        };
+        if let (Err(error), false) = (&result, args.files.len() == 1) {
+            out.flush()?;
+            complain(format_args!("error: {error:#}"));
+        }
+        outcomes.push(Outcome {
+            name: file.display().to_string(),
+            result,
+            report,
+            seconds: begin.elapsed().as_secs_f64(),
+        });
+    }
+    several::finish(outcomes, text, args.json.is_some(), json, junit, out)
+}
+
+/// Runs a file; the report is there as soon as anything ran.
+fn run(
+    args: &Args,
+    file: &Path,
+    text: bool,
+    report: &mut Option<Report>,
+    out: &mut Output,
+) -> anyhow::Result<Status> {
+    let input = input::load(file, &args.options)?;
+    let shown = show::find(&input.manifest, &args.print)?;
+    let files = outputs::open(&input, args.out.as_deref())?;
+    let options = DeviceOptions {
+        memcheck: args.memcheck,
+        ..args.options.device(&args.engine)
+    };
     let engine = options.engine;
-    let device = Device::with_options(options)?;
-    let mut session = Session::new(manifest, device, args.options.target.as_deref())?;
+    let limit = options.timeout;
+    let mut session = input.session(Device::with_options(options)?, &args.options)?;
     session.forget_inputs();
 
     let counting = args.count || engine == EngineKind::Interp;
-    let mut report = Report {
-        ok: false,
-        engine: engine_name(engine),
-        runs: None,
-        dispatches: Vec::new(),
-        expect: Vec::new(),
-        fault: None,
-        #[cfg(feature = "jit")]
-        profile: None,
-    };
-    let fault = launch_all(&session, counting, &mut report)?;
-    let status = match &fault {
-        Some(fault) => {
-            report.fault = fault.fault().map(Into::into);
+    let report = report.insert(Report::new(engine_name(engine)));
+    let stop = launch_all(&session, counting, limit, report)?;
+    let mut written = Vec::new();
+    let status = match &stop {
+        Some(stop) => {
+            report.fault = stop.report();
             Status::Fault
         }
         None => {
-            for ((buffer, path), output) in files.iter().zip(&session.manifest.outputs) {
-                let array = session.read(*buffer)?;
-                write_array(path, &array)
-                    .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))
-                    .with_context(|| format!("outputs.{}", output.place.key))?;
+            for file in files {
+                let array = session.read(file.buffer)?;
+                written.push(file.write(&array)?);
+            }
+            for selection in &shown {
+                let array = session.read(selection.buffer)?;
+                report.print.push(selection.of(&array)?);
             }
             let results = session.compare()?;
             let results = results
@@ -91,186 +166,108 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         }
     };
     report.ok = status == Status::Success;
-    if args.json {
-        out.json(&report)?;
-    } else {
-        print(&report, &files, fault.is_none(), out)?;
+    if text {
+        print::print(report, &written, out)?;
     }
-    warn_of_failures(&report);
-    if let Some(fault) = fault {
+    warn_of_failures(report);
+    if let Some(stop) = stop {
         // Earlier output precedes the fault.
         out.flush()?;
-        complain(format_args!("fault: {fault}"));
+        complain(format_args!("{}", stop.message()));
     }
     Ok(status)
 }
 
-/// Launches every dispatch in order; the fault that ended it.
+/// What ended a run before its end.
+enum Stop {
+    /// A fault of the guest; `limit` where it is the time limit of the whole run that ended a launch.
+    Fault {
+        error: Error,
+        limit: Option<Duration>,
+    },
+    /// The time was over between two launches.
+    Time {
+        kernel: String,
+        done: u64,
+        of: u64,
+        limit: Duration,
+    },
+}
+
+impl Stop {
+    fn message(&self) -> String {
+        match self {
+            Stop::Fault { error, limit: None } => format!("fault: {error}"),
+            Stop::Fault {
+                error,
+                limit: Some(limit),
+            } => format!("fault: {error}\n   the time limit of the run is {limit:?}"),
+            Stop::Time {
+                kernel,
+                done,
+                of,
+                limit,
+            } => format!(
+                "fault: the run was stopped after {limit:?}, its time limit: {done} of {of} launches of kernel {kernel} had ended"
+            ),
+        }
+    }
+
+    fn report(&self) -> Option<FaultReport> {
+        match self {
+            Stop::Fault { error, .. } => error.fault().map(Into::into),
+            Stop::Time { kernel, .. } => Some(FaultReport::out_of_time(kernel, self.message())),
+        }
+    }
+}
+
+/// Launches every dispatch in order; what ended it early.
 fn launch_all(
     session: &Session,
     counting: bool,
+    limit: Option<Duration>,
     report: &mut Report,
-) -> anyhow::Result<Option<Error>> {
+) -> anyhow::Result<Option<Stop>> {
     let groups = session
         .dispatches
         .iter()
         .map(|planned| planned.workgroups.saturating_mul(planned.repeat));
     let progress = Progress::new(groups.fold(0, u64::saturating_add));
-    let settings = Settings {
+    let mut settings = Settings {
         counting,
         progress: Some(progress.counter()),
         ..session.device.settings()
     };
+    let begin = Instant::now();
+    let mut first = true;
     for planned in &session.dispatches {
         let mut about = DispatchReport::new(planned.kernel.name(), planned.repeat);
-        for _ in 0..planned.repeat {
+        for done in 0..planned.repeat {
+            if let (Some(limit), false) = (limit, first) {
+                settings.timeout = Some(limit.saturating_sub(begin.elapsed()));
+                if settings.timeout == Some(Duration::ZERO) {
+                    return Ok(Some(Stop::Time {
+                        kernel: planned.kernel.name().to_owned(),
+                        done,
+                        of: planned.repeat,
+                        limit,
+                    }));
+                }
+            }
             match session.launch(planned, &settings) {
                 Ok(stats) => about.add(&stats, counting),
-                Err(error) if error.fault().is_some() => return Ok(Some(error)),
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    let Some(fault) = error.fault() else {
+                        return Err(error.into());
+                    };
+                    let timed_out = fault.kind.name() == "timeout" && !first;
+                    let limit = limit.filter(|_| timed_out);
+                    return Ok(Some(Stop::Fault { error, limit }));
+                }
             }
+            first = false;
         }
         report.dispatches.push(about);
     }
     Ok(None)
-}
-
-fn print(
-    report: &Report,
-    files: &[(usize, PathBuf)],
-    ran: bool,
-    out: &mut Output,
-) -> anyhow::Result<()> {
-    for dispatch in &report.dispatches {
-        let DispatchReport {
-            kernel,
-            workgroups,
-            waves,
-            ..
-        } = dispatch;
-        let repeat = match dispatch.repeat {
-            1 => String::new(),
-            n => format!(" in {n} launches"),
-        };
-        write!(
-            out,
-            "{kernel}: {workgroups} workgroups, {waves} waves{repeat}"
-        )?;
-        if dispatch.translate_s != 0.0 {
-            write!(out, ", translated in {}", time(dispatch.translate_s))?;
-            if dispatch.regions_cached != 0 {
-                let (cached, new) = (dispatch.regions_cached, dispatch.regions_translated);
-                write!(out, " ({cached} regions cached, {new} new)")?;
-            }
-        }
-        if dispatch.regions_improved != 0 {
-            let (n, time) = (dispatch.regions_improved, time(dispatch.improve_s));
-            write!(out, ", {n} hot regions again in the background in {time}")?;
-        }
-        if let Times::One(seconds) = dispatch.execute_s {
-            write!(out, ", ran {}", time(seconds))?;
-        }
-        if let (Some(count), Some(lanes)) = (dispatch.instructions, dispatch.lane_instructions) {
-            write!(out, ", {count} instructions ({lanes} by lane)")?;
-        }
-        writeln!(out)?;
-        print_fallbacks(dispatch, out)?;
-        print_exports(dispatch, out)?;
-    }
-    if ran {
-        for (_, path) in files {
-            writeln!(out, "wrote {}", path.display())?;
-        }
-    }
-    for result in &report.expect {
-        writeln!(out, "{}", result.line())?;
-    }
-    Ok(())
-}
-
-/// Warns where translations could not be kept.
-pub(super) fn warn_of_failures(report: &Report) {
-    let failures: u64 = report.dispatches.iter().map(|d| d.cache_failures).sum();
-    if failures != 0 {
-        complain(format_args!(
-            "warning: {failures} translations could not be written to the folder given by --cache"
-        ));
-    }
-}
-
-/// Prints the instructions that the translator left to the interpreter.
-pub(super) fn print_fallbacks(dispatch: &DispatchReport, out: &mut Output) -> anyhow::Result<()> {
-    if dispatch.fallbacks != 0 {
-        let names = dispatch.fallback_names.iter();
-        let names: Vec<_> = names
-            .map(|(name, count)| format!("{name} {count}"))
-            .collect();
-        let (count, names) = (dispatch.fallbacks, names.join(", "));
-        writeln!(out, "  {count} instructions were interpreted: {names}")?;
-    }
-    Ok(())
-}
-
-/// Prints the exports by target.
-fn print_exports(dispatch: &DispatchReport, out: &mut Output) -> anyhow::Result<()> {
-    if let Some(exports) = &dispatch.exports {
-        let names: Vec<_> = exports
-            .targets
-            .iter()
-            .map(|(name, count)| format!("{name} {count}"))
-            .collect();
-        let (count, names) = (exports.count, names.join(", "));
-        writeln!(out, "  {count} exports, which nothing takes: {names}")?;
-    }
-    Ok(())
-}
-
-/// Target files of the outputs; creates the folder if one is given.
-fn output_files(
-    manifest: &Manifest,
-    folder: Option<&Path>,
-) -> anyhow::Result<Vec<(usize, PathBuf)>> {
-    if let Some(folder) = folder {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    }
-    let files = manifest.outputs.iter().map(|output| {
-        let path = match folder {
-            Some(folder) => folder.join(inside(&output.file)),
-            None => manifest.folder().join(&output.file),
-        };
-        let parent = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
-        match parent {
-            Some(parent) if folder.is_some() => std::fs::create_dir_all(parent)
-                .with_context(|| format!("cannot make the folder {}", parent.display()))?,
-            Some(parent) if !parent.is_dir() => {
-                let message = format!("there is no folder {}", parent.display());
-                return Err(manifest.error(&output.place, message).into());
-            }
-            _ => {}
-        }
-        Ok((output.buffer, path))
-    });
-    files.collect()
-}
-
-/// A file name that stays inside a folder.
-fn inside(file: &Path) -> PathBuf {
-    let plain = |component: &Component<'_>| matches!(component, Component::Normal(_));
-    if file.components().all(|component| plain(&component)) {
-        return file.to_owned();
-    }
-    file.file_name().map(PathBuf::from).unwrap_or_default()
-}
-
-fn write_array(path: &Path, array: &Array) -> std::io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
-    if path.extension().is_some_and(|extension| extension == "npy") {
-        npy::write(&mut file, array)?;
-    } else {
-        file.write_all(&array.bytes)?;
-    }
-    file.flush()
 }

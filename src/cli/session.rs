@@ -165,7 +165,7 @@ impl Loader<'_> {
             return Ok(kernel);
         }
         if self.files.iter().all(|(of, _)| *of != path) {
-            let bytes = std::fs::read(&path)
+            let bytes = manifest::read_whole(&path)
                 .map_err(|error| wrong(format!("cannot read {shown}: {error}")))?;
             self.files.push((path.clone(), bytes));
         }

@@ -11,7 +11,16 @@ mod disasm;
 mod emitters;
 mod exec;
 mod faults;
+mod one_liners;
+mod outputs;
 mod profile;
+#[path = "../../src/cli/progress.rs"]
+#[expect(
+    dead_code,
+    reason = "the bar is drawn by the program; here are the tests of its time left"
+)]
+mod progress;
+mod reference;
 mod run;
 mod stack;
 mod waits;

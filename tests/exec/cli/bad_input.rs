@@ -301,3 +301,109 @@ fn wrong_options() {
         assert!(run.stderr.contains(message), "{options:?}: {}", run.stderr);
     }
 }
+
+#[test]
+fn foreign_text_is_cut_and_escaped() {
+    let long = "k".repeat(1000);
+    let text = format!("{long} = 1\n");
+    let message = error("long-key", &text);
+    assert!(
+        message.contains(&format!(
+            ": unknown key `{}... (800 more characters)`; known here: buffers, ",
+            "k".repeat(200)
+        )),
+        "{message}"
+    );
+    assert!(message.len() < 600, "{message}");
+    let message = error("escape", "\"a\\u001b[31m\" = 1\n");
+    assert!(message.contains("`a\\u{1b}[31m`"), "{message}");
+    // The header of a .npy file is foreign text, too.
+    let home = folder("bad-header");
+    let mut npy = b"\x93NUMPY\x01\x00".to_vec();
+    let dict = format!("{{'descr': '{}\x1b[2J', }}\n", "z".repeat(5000));
+    npy.extend((dict.len() as u16).to_le_bytes());
+    npy.extend(dict.bytes());
+    file(&home, "x.npy", npy);
+    let manifest = file(
+        &home,
+        "m.toml",
+        "[buffers]\nx = { file = \"x.npy\" }\n[[dispatch]]\n",
+    );
+    let run = wavelift(&["run", &manifest, "--engine", "interp"]);
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr.contains("m.toml:2: buffers.x.file: ")
+            && run.stderr.contains("not a .npy file: "),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        !run.stderr.contains('\x1b') && run.stderr.len() < 800,
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_named() {
+    let message = error("twice", "[buffers]\nx = { bytes = 4 }\nx = { bytes = 8 }\n");
+    assert_eq!(message, "m.toml:3: not TOML: duplicate key `x`");
+}
+
+#[test]
+#[cfg(unix)]
+fn devices_pipes_and_large_texts_are_refused() {
+    let message = error("device", "[buffers]\nx = { file = \"/dev/zero\" }\n");
+    assert_eq!(
+        message,
+        "m.toml:2: buffers.x.file: cannot read /dev/zero: it is no regular file but a device, pipe or socket; write its contents to a file first"
+    );
+    let home = folder("devices");
+    std::os::unix::fs::symlink("/dev/zero", home.join("zero.bin")).expect("a link can be made");
+    let fifo = home.join("fifo.npy");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.expect("there is mkfifo").success());
+    for name in ["zero.bin", "fifo.npy"] {
+        let text = format!("[buffers]\nx = {{ file = {:?} }}\n", home.join(name));
+        let message = error("device-file", &text);
+        assert!(
+            message.ends_with("it is no regular file but a device, pipe or socket; write its contents to a file first"),
+            "{message}"
+        );
+    }
+    let run = wavelift(&["run", "/dev/zero"]);
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr
+            .starts_with("error: /dev/zero: cannot be read: it is no regular file"),
+        "{}",
+        run.stderr
+    );
+    let values = "1, ".repeat(3 << 20);
+    let text = format!("[buffers]\nx = {{ type = \"u8\", values = [{values}] }}\n");
+    let message = error("large", &text);
+    assert!(
+        message.ends_with("are too many for a manifest, which has at most 8388608; put large arrays into .npy files: { file = \"x.npy\" }"),
+        "{message}"
+    );
+}
+
+#[test]
+fn numbers_of_options_are_named() {
+    let message = |option: &str, value: &str| {
+        let run = wavelift(&["run", "examples/saxpy/saxpy.gfx900.toml", option, value]);
+        assert_eq!(run.status, 2);
+        run.stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        message("--timeout", "1e300"),
+        "error: invalid value '1e300' for '--timeout <SECONDS>': 1e300 seconds are more than can be counted; leave the option out"
+    );
+    assert_eq!(
+        message("--timeout", "-1"),
+        "error: invalid value '-1' for '--timeout <SECONDS>': -1 is no positive number of seconds"
+    );
+    assert!(
+        message("--threads", "-1").starts_with("error: invalid value '-1' for '--threads <N>': ")
+    );
+}

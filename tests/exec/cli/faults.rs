@@ -240,3 +240,29 @@ fn memcheck_reports_what_lies_outside_the_exact_allocation() {
         );
     }
 }
+
+/// A kernel that is launched more often than there is time.
+#[test]
+fn the_time_limit_is_of_the_whole_run() {
+    let code_object = root().join("tests/kernels/faults/faults.gfx900.co");
+    let text = format!(
+        "[buffers]\nb = {{ bytes = 1024 }}\n[[dispatch]]\ncode_object = {code_object:?}\nkernel = \"fine\"\ngrid = [64]\n\
+         workgroup = [64]\nrepeat = 4000000000\nargs = [\"@b\", {{ u64 = 0 }}]\n"
+    );
+    let manifest = file(&folder("whole-run"), "m.toml", text);
+    for engine in engines() {
+        let run = wavelift(&[
+            "run",
+            &manifest,
+            "--engine",
+            engine,
+            "--timeout",
+            "0.5",
+            "--json",
+        ]);
+        assert_eq!(run.status, 3, "{engine}: {}", run.stderr);
+        assert!(run.stderr.starts_with("fault: "), "{}", run.stderr);
+        assert!(run.stderr.contains("500ms"), "{}", run.stderr);
+        assert_eq!(json(&run)["fault"]["kind"], "timeout");
+    }
+}

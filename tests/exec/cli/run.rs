@@ -129,7 +129,7 @@ fn expectations_that_fail_give_status_1() {
     let run = wavelift(&["run", &manifest, "--engine", "interp"]);
     assert_eq!((run.status, run.stderr.as_str()), (1, ""));
     assert!(run.stdout.ends_with(
-        "expect b: FAILED: 2 of 128 elements differ; first at [70]: got 6 (0x00000006), expected 60 (0x0000003c)\n"
+        "expect b: FAILED: 2 of 128 elements differ; first at [70]: got 6 (0x00000006), expected 60 (0x0000003c); greatest error: absolute 54 at [70], relative 9.000e-1 at [70]\n"
     ));
     let value = json(&wavelift(&[
         "run", &manifest, "--engine", "interp", "--json",

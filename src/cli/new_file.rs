@@ -1,0 +1,126 @@
+//! Files that a command writes. A new file takes the place of the old one when it is complete, so that an error (a full disk)
+//! leaves the old one as it was.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+/// A result that could not be written. What it is about has run.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {what}: {error}")]
+pub(super) struct Unwritten {
+    what: String,
+    error: io::Error,
+}
+
+impl Unwritten {
+    /// An error of writing this.
+    pub(super) fn new(what: impl Into<String>, error: io::Error) -> Unwritten {
+        let what = what.into();
+        Unwritten { what, error }
+    }
+}
+
+/// A file that is being written.
+pub(super) struct NewFile {
+    path: PathBuf,
+    writer: BufWriter<Kind>,
+}
+
+enum Kind {
+    /// A file beside the old one.
+    Beside { file: NamedTempFile, to: PathBuf },
+    /// A device or a pipe.
+    Direct(File),
+}
+
+impl NewFile {
+    /// Begins a file, which is only visible when it is [complete](NewFile::commit).
+    pub(super) fn create(path: &Path) -> io::Result<NewFile> {
+        // The file that a link names is replaced, not the link.
+        let to = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let old = fs::metadata(&to).ok();
+        let kind = match &old {
+            Some(old) if old.is_dir() => return Err(io::Error::other("it is a folder")),
+            Some(old) if !old.is_file() => Kind::Direct(File::options().write(true).open(&to)?),
+            _ => {
+                if let Some(old) = &old
+                    && old.permissions().readonly()
+                {
+                    return Err(io::ErrorKind::PermissionDenied.into());
+                }
+                let folder = match to.parent() {
+                    Some(folder) if !folder.as_os_str().is_empty() => folder,
+                    _ => Path::new("."),
+                };
+                let mut builder = Builder::new();
+                builder.prefix(".wavelift-").suffix(".part");
+                #[cfg(unix)]
+                {
+                    use std::os::unix::fs::PermissionsExt as _;
+                    // The process's mask takes away what it must.
+                    let new = || fs::Permissions::from_mode(0o666);
+                    builder.permissions(old.as_ref().map_or_else(new, fs::Metadata::permissions));
+                    Kind::Beside {
+                        file: builder.tempfile_in(folder).map_err(|error| error.kind())?,
+                        to,
+                    }
+                }
+                #[cfg(not(unix))]
+                Kind::Beside {
+                    file: builder.tempfile_in(folder).map_err(|error| error.kind())?,
+                    to,
+                }
+            }
+        };
+        Ok(NewFile {
+            path: path.to_owned(),
+            writer: BufWriter::new(kind),
+        })
+    }
+
+    /// The file's name.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the complete file in its place.
+    pub(super) fn commit(self) -> io::Result<()> {
+        match self
+            .writer
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?
+        {
+            Kind::Beside { file, to } => file.persist(to).map(drop).map_err(|error| error.error),
+            Kind::Direct(mut file) => file.flush(),
+        }
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+impl Write for Kind {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Kind::Beside { file, .. } => file.as_file_mut().write(bytes),
+            Kind::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Kind::Beside { file, .. } => file.as_file_mut().flush(),
+            Kind::Direct(file) => file.flush(),
+        }
+    }
+}
