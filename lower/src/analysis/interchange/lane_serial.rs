@@ -1,14 +1,15 @@
-//! Lane-serial loops. Where a loop's addresses come from memory or from each lane's own arithmetic,
-//! vectors do not help: every access would extract each lane's word and insert the result, and
-//! lanes that left the loop would still be processed. Such a loop runs one lane after the other,
-//! all iterations of a lane at once, with scalars in host registers. Nothing is stored in it, so
-//! the order is not observable; lanes that are inactive when it begins are skipped, which the proof
-//! of [`super::if_conversion`] allows.
+//! Lane-serial loops. Where addresses in a loop are loaded, as for the rows of a sparse matrix, lanes
+//! take different numbers of iterations through memory that has nothing to do with their
+//! neighbours', and vectors do not help. Such a loop runs one lane after the other, all iterations of
+//! a lane at once, with scalars in host registers. Nothing is stored in it, so the order is not
+//! observable; lanes that are inactive when it begins are skipped, which the proof of
+//! [`super::if_conversion`] allows.
 //!
-//! It does not pay where memory is not the bottleneck, where neighbouring lanes read neighbouring
-//! elements (vectors load them at once, and each lane would fetch the cache lines again), and where
-//! an address or the loop condition depends on a loaded value: 64 lanes wait for memory together,
-//! serial lanes one after the other.
+//! It does not pay where memory is not the bottleneck, where all addresses are each lane's own
+//! arithmetic (gathers are faster), where neighbouring lanes read neighbouring elements (vectors load
+//! them at once, and each lane would fetch the cache lines again), and where an address or the loop
+//! condition depends on a loaded value: 64 lanes wait for memory together, serial lanes one after the
+//! other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -155,6 +156,9 @@ pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Opti
         return None;
     }
     plan.first = plan.independent_loads();
+    if plan.first.len() == loads.len() {
+        return None;
+    }
     plan.based = plan.addresses();
     plan.floats = plan.floats_only(&needed);
     Some(plan)
