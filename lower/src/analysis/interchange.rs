@@ -273,7 +273,8 @@ pub fn plan(
         None => strides.vectors() + used.masks.len(),
     };
     let slices = match vectors {
-        2..=3 if unmasked.is_some() => 2,
+        // Temporaries of the unmasked and the masked iteration take the rest of 16 registers.
+        2..=3 if unmasked.is_some() && per <= host::LANES => 2,
         0..=3 => 4,
         4..=7 => 2,
         _ => 1,
