@@ -164,7 +164,7 @@ impl OneLiner {
         let kernel = self.choose(&object, shown)?;
         if self.grid.is_empty() {
             bail!(
-                "{} is a code object, which says what to run but not on what; give the grid and the arguments, for \
+                "{} has kernels, but nothing says on what to run them; give the grid and the arguments, for \
                  example\n  {}",
                 Foreign(&shown.to_string_lossy()),
                 example(shown, kernel)

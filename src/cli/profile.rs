@@ -11,10 +11,12 @@ use super::input::{self, Input, print_manifest};
 use super::new_file::{NewFile, Unwritten};
 use super::options::{EngineChoice, RunOptions};
 use super::output::{Output, complain};
+use super::report::counted;
 use super::session::Session;
 
 mod collect;
 mod html;
+mod reasons;
 mod shape;
 
 pub(super) use collect::KernelProfile;
@@ -28,7 +30,7 @@ use collect::Run;
 /// memory. Time within a region is distributed by the host bytes of its executions. If the
 /// iterations of a loop cannot be counted by form, all of them are attributed to the form shown
 /// (those with all lanes active, if it requires that). The page has no scripts and is
-/// self-contained: regions and blocks by time, and the disassembly with executions, mean active
+/// self-contained: regions and blocks by time, the reasons why they are not faster, and the disassembly with executions, mean active
 /// lanes and share of time of every instruction, and the shapes chosen.
 ///
 /// The counting run may take many times as long as the timed one: its dispatches have a hundred
@@ -140,6 +142,16 @@ pub(super) fn print(kernels: &[KernelProfile], out: &mut Output) -> anyhow::Resu
             kernel.lane_instructions,
             super::report::time(kernel.seconds),
         )?;
+        for reason in &kernel.reasons {
+            writeln!(
+                out,
+                "  {:4.1} % of time in {} where {} (most: {})",
+                100.0 * reason.share,
+                counted(reason.blocks as u64, "block"),
+                reason.what,
+                reason.place,
+            )?;
+        }
         for region in &kernel.regions {
             writeln!(
                 out,

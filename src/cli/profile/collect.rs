@@ -8,6 +8,7 @@ use serde::Serialize;
 use wavelift::{Device, Error, Kernel};
 
 use super::super::session::Session;
+use super::reasons::{self, Reason};
 use super::shape::{AccessLine, Interchanged, Ran, Segment, Uncounted, assumptions};
 
 /// The profile of a kernel over all its launches.
@@ -21,6 +22,8 @@ pub(in super::super) struct KernelProfile {
     /// Time in translated code and its callees, over all threads.
     pub(in super::super) seconds: f64,
     pub(in super::super) regions: Vec<Region>,
+    /// Why it is not faster, by time.
+    pub(super) reasons: Vec<Reason>,
     #[serde(skip)]
     pub(super) functions: Vec<Function>,
 }
@@ -230,6 +233,7 @@ fn profile(kernel: &Kernel, timed: &Raw, counted: &Raw) -> KernelProfile {
             .map(|tally| tally.lanes.unwrap_or(tally.executions))
             .sum(),
         seconds,
+        reasons: reasons::rank(&regions),
         regions,
         functions: functions(code, &tallies),
     }

@@ -44,6 +44,7 @@ pub(super) fn write(file: impl Write, title: &str, kernels: &[KernelProfile]) ->
     writeln!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>Profile of {title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n\
          <h1>Profile of {title}</h1>\n\
          <p>Times, shapes and host bytes are those of a run without counters, executions and lanes those of a second \
@@ -58,6 +59,7 @@ pub(super) fn write(file: impl Write, title: &str, kernels: &[KernelProfile]) ->
     writeln!(out, "</div>")?;
     for kernel in kernels {
         writeln!(out, "<section>\n<h2>{}</h2>", Text(&kernel.kernel))?;
+        reasons(&mut out, kernel)?;
         for region in &kernel.regions {
             shapes(&mut out, region)?;
         }
@@ -115,6 +117,28 @@ fn flame(out: &mut impl Write, kernel: &KernelProfile, share: f64) -> io::Result
         bar(out, "b", &block.place, share * block.share)?;
     }
     writeln!(out, "</div>")
+}
+
+/// Why a kernel is not faster.
+fn reasons(out: &mut impl Write, kernel: &KernelProfile) -> io::Result<()> {
+    if kernel.reasons.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "<table class=\"reasons\">\n<tr><th>share</th><th>blocks</th><th>where</th><th>most in</th></tr>"
+    )?;
+    for reason in &kernel.reasons {
+        writeln!(
+            out,
+            "<tr><td class=\"n\">{:.1} %</td><td class=\"n\">{}</td><td>{}</td><td>{}</td></tr>",
+            100.0 * reason.share,
+            reason.blocks,
+            Text(&reason.what),
+            Text(&reason.place),
+        )?;
+    }
+    writeln!(out, "</table>")
 }
 
 /// The shapes chosen for a region.

@@ -111,6 +111,16 @@ impl AccessLine {
 }
 
 impl Segment {
+    /// What ends it.
+    pub(super) fn ends(&self) -> &str {
+        &self.ends
+    }
+
+    /// VGPRs that it stores.
+    pub(super) fn stores(&self) -> usize {
+        self.stores
+    }
+
     pub(super) fn new(shape: &SegmentShape, masked_runs: u64) -> Segment {
         Segment {
             group: shape.group,
@@ -205,6 +215,11 @@ impl Uncounted {
 }
 
 impl Block {
+    /// Does it run as a part of a loop inside the lane groups, or lane by lane?
+    pub(super) fn runs_inside(&self) -> bool {
+        self.interchanged.is_some() || self.uncounted.is_some() || self.part_of.is_some()
+    }
+
     /// Executions outside the loop's second form; `None` if not counted.
     fn outside(&self) -> Option<u64> {
         match (&self.interchanged, &self.uncounted, &self.part_of) {

@@ -194,7 +194,7 @@ fn errors_name_the_option() {
     assert!(message(&ARGS, &["--grid", "4", "--block", "2000"]).starts_with("--block: "));
     assert_eq!(
         message(&[], &[]),
-        "examples/saxpy/saxpy.gfx900.co is a code object, which says what to run but not on what; give the grid and the \
+        "examples/saxpy/saxpy.gfx900.co has kernels, but nothing says on what to run them; give the grid and the \
          arguments, for example\n  wavelift run examples/saxpy/saxpy.gfx900.co --kernel saxpy --grid 256 --arg out:f32:256 \
          --arg random:f32:256 --arg 1.5 --arg 256"
     );

@@ -363,3 +363,55 @@ fn a_fault_ends_a_profile() {
         bad.stderr
     );
 }
+
+#[test]
+fn reasons_are_ranked_by_time() {
+    let profile = wavelift(&[
+        "bench",
+        "benches/open/small/sobel.gfx906.toml",
+        "--seconds",
+        "0.001",
+        "--profile",
+        "--json",
+    ]);
+    assert_eq!(profile.status, 0, "{}", profile.stderr);
+    let value = json(&profile);
+    let reasons = value["profile"][0]["reasons"].as_array().expect("a list");
+    let shares: Vec<f64> = reasons
+        .iter()
+        .map(|reason| reason["share"].as_f64().expect("a number"))
+        .collect();
+    assert!(shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
+    assert!(
+        shares.iter().all(|share| (0.01..=1.0).contains(share)),
+        "{shares:?}"
+    );
+    let whats: Vec<_> = reasons
+        .iter()
+        .filter_map(|reason| reason["what"].as_str())
+        .collect();
+    // Four tests of the pixel's place, each of which ends a block.
+    let cut = "values go through the wave's registers, cut by: scalar code reads a mask";
+    assert!(whats.contains(&cut), "{whats:?}");
+    let text = wavelift(&[
+        "profile",
+        "benches/open/small/sobel.gfx906.toml",
+        "--threads",
+        "1",
+    ]);
+    assert_eq!(text.status, 0, "{}", text.stderr);
+    assert!(
+        text.stdout.contains(&format!("where {cut} (most: sobel")),
+        "{}",
+        text.stdout
+    );
+    let page = wavelift(&[
+        "profile",
+        "benches/open/small/sobel.gfx906.toml",
+        "--html",
+        "-",
+    ]);
+    assert_eq!((page.status, page.stderr.as_str()), (0, ""));
+    assert!(page.stdout.starts_with("<!DOCTYPE html>") && page.stdout.ends_with("</html>\n"));
+    assert!(page.stdout.contains(&format!("<td>{cut}</td>")));
+}
