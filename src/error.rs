@@ -49,6 +49,13 @@ pub enum Error {
         "the code object has no metadata for kernel {0}: give its whole kernarg segment as one value of bytes"
     )]
     NoMetadata(String),
+    /// The launch was cancelled ([`CancelToken`](crate::CancelToken)). Its workgroups may have been
+    /// stopped anywhere.
+    #[error("kernel {kernel} was cancelled")]
+    Cancelled {
+        /// The kernel.
+        kernel: String,
+    },
 }
 
 impl From<RunError> for Error {
@@ -56,6 +63,7 @@ impl From<RunError> for Error {
         match error {
             RunError::Launch(error) => Error::Launch(error),
             RunError::Fault(fault) => Error::Fault(fault),
+            RunError::Cancelled { kernel } => Error::Cancelled { kernel },
         }
     }
 }

@@ -55,7 +55,7 @@ pub use error::Error;
 pub use frontend::Gfx;
 pub use launch::{Launch, Size};
 pub use module::{Kernel, Module};
-pub use runtime::dispatch::{GridWait, Settings};
+pub use runtime::dispatch::{CancelToken, GridWait, Settings};
 pub use runtime::engine::{EngineKind, EngineOptions, Profiling};
 pub use runtime::image;
 /// An argument of a kernel: numbers and references to buffers convert into it.

@@ -277,6 +277,7 @@ impl Trouble {
                 let status = fault::launch_status(&error);
                 Trouble::new(status, format!("{place}: {error}"))
             }
+            RunError::Cancelled { .. } => Trouble::new(Status::ERROR, format!("{place}: {error}")),
         }
     }
 }

@@ -12,7 +12,11 @@
 //!
 //! When waves fault, the fault of the lowest workgroup is reported: workers stop taking groups
 //! above the lowest faulted one and finish those below.
+//!
+//! A dispatch that is cancelled ([`CancelToken`]) begins no further workgroup, and those that run
+//! are abandoned when a wave has burned its fuel or has arrived at a barrier.
 
+mod cancel;
 mod group;
 mod idle;
 mod launch;
@@ -24,6 +28,7 @@ mod thread_pool;
 mod waits;
 mod workers;
 
+pub use cancel::CancelToken;
 pub use launch::{
     Arguments, DEFAULT_STACK, KernelCode, Launch, LaunchError, MAX_LANE_SCRATCH, Queued,
 };

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use frontend::{LANES, WaveState};
 
+use super::cancel::CancelToken;
 use super::group::{GroupRunner, Outcome, Referee, Room, Verdict};
 use super::idle::Idle;
 use super::launch::{self, Arguments, KernelCode, Launch, LaunchError, Queued};
@@ -44,6 +45,9 @@ pub struct Settings<'a> {
     pub progress: Option<&'a AtomicU64>,
     /// Called once for a dispatch that seems to wait for itself.
     pub on_wait: Option<fn(&GridWait)>,
+    /// Stops the dispatch when it is cancelled; the result is then [`RunError::Cancelled`], unless
+    /// all workgroups had ended or one had faulted.
+    pub cancel: Option<CancelToken>,
 }
 
 impl Default for Settings<'_> {
@@ -57,6 +61,7 @@ impl Default for Settings<'_> {
             only: None,
             progress: None,
             on_wait: None,
+            cancel: None,
         }
     }
 }
@@ -70,6 +75,12 @@ pub enum RunError {
     /// A wave faulted.
     #[error("{0}")]
     Fault(Box<Fault>),
+    /// It was cancelled. Workgroups that had begun may have been stopped anywhere.
+    #[error("kernel {kernel} was cancelled")]
+    Cancelled {
+        /// The kernel.
+        kernel: String,
+    },
 }
 
 /// Time that workers below a faulted group get to finish: a group that waits for one that will
@@ -82,6 +93,10 @@ const ALONE: Duration = Duration::from_micros(30);
 /// Maximum number of workgroups that a worker takes at a time: enough that workers seldom contend,
 /// and that prefetched data is mostly a worker's own.
 const SOME: u64 = 1024;
+
+/// Maximum number of workgroups that an engine runs without a look at the token of a dispatch that
+/// can be cancelled.
+const UNWATCHED: u32 = 16;
 
 /// Each worker takes this fraction of its share of the remaining workgroups: fewer and fewer, so
 /// that workers finish at nearly the same time.
@@ -116,7 +131,7 @@ impl Caller<'_> {
 }
 
 /// The state that the workers of a dispatch share.
-struct Board {
+struct Board<'a> {
     next: AtomicU64,
     end: u64,
     /// Divisor of the remaining workgroups that a worker takes at a time.
@@ -126,6 +141,9 @@ struct Board {
     /// Its fault, and the time of the first report.
     fault: Mutex<Option<(Fault, Instant)>>,
     deadline: Option<(Instant, Duration)>,
+    cancel: Option<&'a CancelToken>,
+    /// A workgroup was not begun or not finished because of it.
+    cancelled: AtomicBool,
     /// Number of workers, and of those without workgroups left.
     threads: usize,
     ended: AtomicUsize,
@@ -153,7 +171,7 @@ struct Polling {
     held: u64,
 }
 
-impl Board {
+impl Board<'_> {
     /// The next workgroup of a worker that has taken `mine`, several at a time. It runs them in
     /// ascending order, so that the lowest group that has not ended is always running.
     fn take(&self, mine: &mut Range<u64>) -> Option<u64> {
@@ -164,7 +182,16 @@ impl Board {
             *mine = first..first + some(first);
         }
         mine.next()
-            .filter(|&group| group < self.bad_group.load(Relaxed))
+            .filter(|&group| group < self.bad_group.load(Relaxed) && !self.stops())
+    }
+
+    /// Was the dispatch cancelled? Asked only where a workgroup is left out if so.
+    fn stops(&self) -> bool {
+        let stops = self.cancel.is_some_and(CancelToken::is_cancelled);
+        if stops {
+            self.cancelled.store(true, Relaxed);
+        }
+        stops
     }
 
     fn report(&self, group: u64, fault: Fault) {
@@ -213,7 +240,7 @@ struct View<'a> {
 
 /// One worker's view while it runs a group.
 struct GroupReferee<'a> {
-    board: &'a Board,
+    board: &'a Board<'a>,
     view: View<'a>,
     worker: usize,
     group: u64,
@@ -238,7 +265,7 @@ impl Referee for GroupReferee<'_> {
             caller.look();
         }
         let bad = self.board.bad_group.load(Relaxed);
-        if bad < self.group {
+        if bad < self.group || self.board.stops() {
             return Verdict::Abandon;
         }
         if let Some((deadline, limit)) = self.board.deadline
@@ -361,6 +388,8 @@ impl Dispatcher {
             deadline: settings
                 .timeout
                 .and_then(|limit| Some((begin.checked_add(limit)?, limit))),
+            cancel: settings.cancel.as_ref(),
+            cancelled: AtomicBool::new(false),
             threads,
             ended: AtomicUsize::new(0),
             waits: Waits {
@@ -419,6 +448,9 @@ impl Dispatcher {
             .expect("no holder of the lock panics");
         match fault {
             Some((fault, _)) => Err(RunError::Fault(Box::new(fault))),
+            None if board.cancelled.into_inner() => Err(RunError::Cancelled {
+                kernel: kernel.name.clone(),
+            }),
             None => Ok(stats),
         }
     }
@@ -427,7 +459,7 @@ impl Dispatcher {
     fn work(
         &self,
         runner: &mut GroupRunner<'_>,
-        board: &Board,
+        board: &Board<'_>,
         kernel: &KernelCode,
         (worker, progress): (usize, Option<&AtomicU64>),
         caller: Option<&Caller<'_>>,
@@ -451,6 +483,10 @@ impl Dispatcher {
             let more = match caller {
                 Some(caller) if caller.leader.may_call() => 0,
                 _ => u32::try_from(mine.end - mine.start).unwrap_or(u32::MAX),
+            };
+            let more = match board.cancel {
+                Some(_) => more.min(UNWATCHED),
+                None => more,
             };
             let mut referee = GroupReferee {
                 board,

@@ -126,7 +126,7 @@ impl Bare {
                 FaultKind::Timeout { .. } => None,
                 _ => Some(Err(fault.to_string())),
             },
-            Err(RunError::Launch(error)) => panic!("{error}"),
+            Err(error) => panic!("{error}"),
         };
         self.memory.read_bytes(self.data, &mut data).unwrap();
         code.unload(&self.memory).unwrap();

@@ -226,6 +226,81 @@ fn an_endless_wave_ends_in_a_timeout() {
     );
 }
 
+fn is_cancelled(result: Result<Stats, RunError>) -> bool {
+    match result {
+        Err(error @ RunError::Cancelled { .. }) => {
+            assert_eq!(error.to_string(), "kernel fake was cancelled");
+            true
+        }
+        Ok(_) => false,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_cancelled_dispatch_stops_waves_and_begins_no_groups() {
+    for threads in [1, 2, 8] {
+        let mut world = world(threads);
+        let token = CancelToken::new();
+        world.settings.cancel = Some(token.clone());
+        // Groups that end. A worker may have been about to begin one.
+        let late = AtomicUsize::new(0);
+        let run = || {
+            is_cancelled(world.run(64 * 100_000, 64, |_, group, _| {
+                late.fetch_add(token.is_cancelled().into(), Relaxed);
+                if group.workgroup[0] == 100 {
+                    token.cancel();
+                }
+                Exit::End
+            }))
+        };
+        assert!(run());
+        let late_before = late.load(Relaxed);
+        assert!(late_before <= threads, "{late_before}");
+        assert!(run());
+        assert_eq!(late.load(Relaxed), late_before, "no group of a later one");
+        // Groups that never end.
+        for exit in [Exit::Yield, Exit::Barrier] {
+            let token = CancelToken::new();
+            world.settings.cancel = Some(token.clone());
+            let result = world.run(64 * 10, 64, |wave, _, _| {
+                wave.sgpr[20] += 1;
+                if wave.sgpr[20] == 10 {
+                    token.cancel();
+                }
+                exit.clone()
+            });
+            assert!(is_cancelled(result));
+        }
+    }
+}
+
+#[test]
+fn a_token_that_comes_too_late_changes_nothing() {
+    let mut world = world(1);
+    let token = CancelToken::new();
+    world.settings.cancel = Some(token.clone());
+    let result = world.run(640, 64, |_, group, _| {
+        if group.workgroup[0] == 9 {
+            token.cancel();
+        }
+        Exit::End
+    });
+    assert_eq!(result.unwrap().workgroups, 10);
+    // A fault that ended the dispatch is reported as it is.
+    world.settings.cancel = Some(CancelToken::new());
+    let token = world.settings.cancel.clone().unwrap();
+    let fault = fault_of(world.run(640, 64, |wave, _, _| {
+        token.cancel();
+        Exit::Fault(WaveFault {
+            kind: FaultKind::Trap { id: 2 },
+            pc: wave.pc,
+            lane: None,
+        })
+    }));
+    assert_eq!(fault.kind, FaultKind::Trap { id: 2 });
+}
+
 #[test]
 fn the_fault_of_the_lowest_workgroup_wins() {
     for threads in [1, 2, 8] {
