@@ -1,4 +1,4 @@
-//! A device: guest memory, an engine and a dispatcher; and buffers in its memory.
+//! A device: guest memory, an engine and a dispatcher.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,14 +6,30 @@ use std::time::Duration;
 
 use runtime::dispatch::{Dispatcher, GridWait, Settings};
 use runtime::engine::{EngineKind, EngineOptions};
-use runtime::kernarg::ArgValue;
 use runtime::{Engine, Memory, Stats, memory};
 
+use crate::arg::Arg;
+use crate::buffer::{Buffer, Element};
 use crate::error::Error;
 use crate::launch::Launch;
 use crate::module::Kernel;
 
 /// Options of a [`Device`].
+///
+/// ```
+/// use std::time::Duration;
+/// use wavelift::{Device, DeviceOptions, EngineKind};
+///
+/// # fn main() -> Result<(), wavelift::Error> {
+/// let device = Device::with_options(DeviceOptions {
+///     engine: EngineKind::Interp,
+///     memcheck: true,
+///     timeout: Some(Duration::from_secs(10)),
+///     ..DeviceOptions::default()
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct DeviceOptions {
     /// The engine.
@@ -60,7 +76,23 @@ pub(crate) struct Inner {
     options: DeviceOptions,
 }
 
-/// A device that runs kernels. Cheap to clone; clones are the same device.
+/// A device that runs kernels. Cheap to clone; clones are the same device. Threads may share it,
+/// and launch on it at the same time.
+///
+/// ```
+/// use wavelift::{Device, Launch, Module};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::new()?;
+/// let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
+/// let (x, y) = (device.buffer(&[1.0f32; 1000])?, device.alloc(4000)?);
+/// let args = [(&y).into(), (&x).into(), 0.5f32.into(), 1000u32.into()];
+/// let stats = device.launch(&module.kernel("saxpy")?, &Launch::new(1024, 256), &args)?;
+/// assert_eq!(stats.workgroups, 4);
+/// assert_eq!(y.read::<f32>()?, [0.5; 1000]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Device(pub(crate) Arc<Inner>);
 
@@ -111,12 +143,7 @@ impl Device {
 
     /// A buffer of `bytes` zero bytes.
     pub fn alloc(&self, bytes: u64) -> Result<Buffer, Error> {
-        let address = self.0.memory.alloc(bytes, 256)?;
-        Ok(Buffer {
-            device: self.clone(),
-            address,
-            len: bytes,
-        })
+        Buffer::new(self, bytes)
     }
 
     /// A buffer with these contents.
@@ -146,12 +173,7 @@ impl Device {
     }
 
     /// Runs `kernel` over the grid of `launch` and waits for its end.
-    pub fn launch(
-        &self,
-        kernel: &Kernel,
-        launch: &Launch,
-        args: &[ArgValue],
-    ) -> Result<Stats, Error> {
+    pub fn launch(&self, kernel: &Kernel, launch: &Launch, args: &[Arg]) -> Result<Stats, Error> {
         self.launch_with(kernel, launch, args, &self.settings())
     }
 
@@ -160,149 +182,24 @@ impl Device {
         &self,
         kernel: &Kernel,
         launch: &Launch,
-        args: &[ArgValue],
+        args: &[Arg],
         settings: &Settings<'_>,
     ) -> Result<Stats, Error> {
         if !Arc::ptr_eq(&self.0, &kernel.device().0) {
             return Err(Error::OtherDevice(kernel.name().to_owned()));
         }
+        for (index, arg) in args.iter().enumerate() {
+            arg.check(self, kernel.name(), index)?;
+        }
+        let values: Vec<_> = args.iter().map(Arg::value).collect();
         let stats = self.0.dispatcher.run(
             &*self.0.engine,
             &self.0.memory,
             kernel.loaded(),
             kernel.code(),
-            &launch.resolve(kernel, args)?,
+            &launch.resolve(kernel, &values)?,
             settings,
         )?;
         Ok(stats)
     }
 }
-
-/// Memory on a device, freed when dropped.
-#[derive(Debug)]
-pub struct Buffer {
-    device: Device,
-    address: u64,
-    len: u64,
-}
-
-impl Buffer {
-    /// Guest address of the first byte.
-    pub fn address(&self) -> u64 {
-        self.address
-    }
-
-    /// Size in bytes.
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Has it no bytes?
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    fn check(&self, offset: u64, bytes: u64) -> Result<u64, Error> {
-        let len = self.len;
-        match offset.checked_add(bytes) {
-            Some(end) if end <= len => Ok(self.address + offset),
-            _ => Err(Error::OutsideBuffer { offset, bytes, len }),
-        }
-    }
-
-    /// Writes bytes at `offset`.
-    pub fn write_bytes(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        let address = self.check(offset, bytes.len() as u64)?;
-        Ok(self.device.0.memory.write_bytes(address, bytes)?)
-    }
-
-    /// Reads bytes at `offset`.
-    pub fn read_bytes(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        let address = self.check(offset, bytes.len() as u64)?;
-        Ok(self.device.0.memory.read_bytes(address, bytes)?)
-    }
-
-    /// Writes elements from the beginning on.
-    pub fn write<T: Element>(&self, data: &[T]) -> Result<(), Error> {
-        self.check(0, size_of_val(data) as u64)?;
-        let mut bytes = Vec::with_capacity(CHUNK);
-        let mut offset = 0;
-        for chunk in data.chunks(CHUNK / size_of::<T>()) {
-            bytes.clear();
-            chunk.iter().for_each(|element| element.put(&mut bytes));
-            self.write_bytes(offset, &bytes)?;
-            offset += bytes.len() as u64;
-        }
-        Ok(())
-    }
-
-    /// Reads all elements; bytes at the end that make no whole element are left out.
-    pub fn read<T: Element>(&self) -> Result<Vec<T>, Error> {
-        let count = self.len / size_of::<T>() as u64;
-        let mut out = Vec::with_capacity(count as usize);
-        let mut bytes = vec![0; CHUNK];
-        let total = count * size_of::<T>() as u64;
-        let mut offset = 0;
-        while offset < total {
-            let part = &mut bytes[..CHUNK.min((total - offset) as usize)];
-            self.read_bytes(offset, part)?;
-            out.extend(part.chunks_exact(size_of::<T>()).map(T::get));
-            offset += part.len() as u64;
-        }
-        Ok(out)
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        let freed = self.device.0.memory.free(self.address);
-        debug_assert!(
-            freed.is_ok(),
-            "bug: a buffer's memory was freed by somebody else"
-        );
-    }
-}
-
-impl From<&Buffer> for ArgValue {
-    fn from(buffer: &Buffer) -> ArgValue {
-        ArgValue::Pointer(buffer.address())
-    }
-}
-
-/// Bytes that are converted at a time; a multiple of every element's size.
-const CHUNK: usize = 1 << 16;
-
-/// A type of numbers that buffers hold.
-pub trait Element: Copy + sealed::Sealed {
-    /// Appends the bytes as they lie in guest memory.
-    #[doc(hidden)]
-    fn put(self, out: &mut Vec<u8>);
-
-    /// From the bytes in guest memory; `bytes` has the size of the type.
-    #[doc(hidden)]
-    fn get(bytes: &[u8]) -> Self;
-}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-macro_rules! element {
-    ($($ty:ty)*) => {
-        $(
-            impl sealed::Sealed for $ty {}
-
-            impl Element for $ty {
-                fn put(self, out: &mut Vec<u8>) {
-                    out.extend_from_slice(&self.to_le_bytes());
-                }
-
-                fn get(bytes: &[u8]) -> $ty {
-                    let bytes = bytes.first_chunk().expect("callers pass whole elements");
-                    <$ty>::from_le_bytes(*bytes)
-                }
-            }
-        )*
-    };
-}
-element!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 half::f16);

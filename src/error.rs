@@ -41,9 +41,25 @@ pub enum Error {
         /// Size of the buffer.
         len: u64,
     },
+    /// A pointer behind a buffer.
+    #[error("offset {offset} is past the end of a buffer of {len} bytes")]
+    PastBuffer {
+        /// The offset.
+        offset: u64,
+        /// Size of the buffer.
+        len: u64,
+    },
     /// A kernel of another device.
     #[error("kernel {0} was loaded for another device")]
     OtherDevice(String),
+    /// A buffer of another device.
+    #[error("kernel {kernel}, argument {index}: the buffer belongs to another device")]
+    OtherDeviceArg {
+        /// The kernel.
+        kernel: String,
+        /// Number of the argument, from 0.
+        index: usize,
+    },
     /// Arguments for a kernel without metadata.
     #[error(
         "the code object has no metadata for kernel {0}: give its whole kernarg segment as one value of bytes"

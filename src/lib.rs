@@ -44,20 +44,30 @@
 //! # }
 //! ```
 
+mod arg;
+mod buffer;
 mod device;
 mod error;
 mod launch;
 pub mod manifest;
 mod module;
 
-pub use device::{Buffer, Device, DeviceOptions, Element};
+pub use arg::{Arg, Within};
+pub use buffer::{Buffer, Element};
+pub use device::{Device, DeviceOptions};
 pub use error::Error;
 pub use frontend::Gfx;
 pub use launch::{Launch, Size};
 pub use module::{Kernel, Module};
+pub use runtime::dispatch::LaunchError;
 pub use runtime::dispatch::{CancelToken, GridWait, Settings};
 pub use runtime::engine::{EngineKind, EngineOptions, Profiling};
 pub use runtime::image;
-/// An argument of a kernel: numbers and references to buffers convert into it.
-pub use runtime::kernarg::ArgValue as Arg;
+pub use runtime::kernarg::ArgError;
 pub use runtime::{Export, Exports, Fault, FaultKind, Stats};
+
+/// Plain data as bytes: the traits of elements and of arguments by value, and their derives
+/// (`#[bytemuck(crate = "wavelift::bytemuck")]`).
+pub use bytemuck;
+/// 16-bit floats.
+pub use half;

@@ -1,5 +1,6 @@
-//! The library: devices and buffers, manifests and arrays.
+//! The library: devices, buffers and arguments, manifests and arrays.
 
+mod arg;
 mod array;
 mod cancel;
 mod compare;
