@@ -9,6 +9,7 @@ use runtime::kernarg::ArgValue;
 use crate::buffer;
 use crate::device::Device;
 use crate::error::Error;
+use crate::host_buffer::Region;
 
 /// An argument of a kernel.
 ///
@@ -53,12 +54,13 @@ pub enum Arg {
     Pointer(u64),
     /// That many bytes of LDS, for pointers to LDS.
     Local(u32),
-    /// A pointer into a buffer, which is kept alive.
+    /// A pointer into a buffer or into host memory, which is kept alive.
     Within(Within),
 }
 
-/// A pointer into a [`Buffer`](crate::Buffer) as an argument; it keeps the memory alive. Made by
-/// [`Buffer::at`](crate::Buffer::at) and by conversion.
+/// A pointer into a [`Buffer`](crate::Buffer), an [`HostBuffer`](crate::HostBuffer) or a
+/// [`HostRange`](crate::HostRange) as an argument; it keeps the memory alive. Made by their methods
+/// `at` and by conversion.
 ///
 /// ```
 /// # fn main() -> Result<(), wavelift::Error> {
@@ -79,6 +81,7 @@ pub struct Within {
 #[derive(Clone)]
 pub(crate) enum Owner {
     Buffer(Arc<buffer::Inner>),
+    Host(Arc<Region>),
 }
 
 impl fmt::Debug for Within {
@@ -115,10 +118,17 @@ impl Arg {
         let Arg::Within(Within { owner, .. }) = self else {
             return Ok(());
         };
-        let Owner::Buffer(buffer) = owner;
-        if !Arc::ptr_eq(&buffer.device.0, &device.0) {
+        let (of, registered) = match owner {
+            Owner::Buffer(buffer) => (&buffer.device, true),
+            Owner::Host(region) => (region.device(), region.is_registered()),
+        };
+        if !Arc::ptr_eq(&of.0, &device.0) {
             let kernel = kernel.to_owned();
             return Err(Error::OtherDeviceArg { kernel, index });
+        }
+        if !registered {
+            let kernel = kernel.to_owned();
+            return Err(Error::NotRegistered { kernel, index });
         }
         Ok(())
     }

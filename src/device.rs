@@ -1,7 +1,9 @@
 //! A device: guest memory, an engine and a dispatcher.
 
 use std::fmt;
-use std::sync::Arc;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use runtime::dispatch::{Dispatcher, GridWait, Settings};
@@ -11,8 +13,10 @@ use runtime::{Engine, Memory, Stats, memory};
 use crate::arg::Arg;
 use crate::buffer::{Buffer, Element};
 use crate::error::Error;
+use crate::host_buffer::{HostBuffer, HostRange};
 use crate::launch::Launch;
 use crate::module::Kernel;
+use crate::uses::{Use, Uses};
 
 /// Options of a [`Device`].
 ///
@@ -74,6 +78,7 @@ pub(crate) struct Inner {
     engine: Box<dyn Engine + Send>,
     dispatcher: Dispatcher,
     options: DeviceOptions,
+    pub(crate) uses: Arc<Uses>,
 }
 
 /// A device that runs kernels. Cheap to clone; clones are the same device. Threads may share it,
@@ -128,6 +133,7 @@ impl Device {
             engine,
             dispatcher: Dispatcher::new(),
             options,
+            uses: Arc::default(),
         })))
     }
 
@@ -136,9 +142,15 @@ impl Device {
         &self.0.options
     }
 
-    /// Guest memory, for operations that [`Buffer`] does not offer.
-    pub fn memory(&self) -> &Memory {
-        &self.0.memory
+    /// Guest memory, for operations that [`Buffer`] does not offer. While the guard lives, host
+    /// memory is not given back; drop it before [`HostBuffer::into_vec`], [`HostBuffer::map`] and
+    /// [`HostRange::unregister`].
+    pub fn memory(&self) -> MemoryGuard<'_> {
+        MemoryGuard {
+            memory: &self.0.memory,
+            _use: self.0.uses.begin_here(),
+            _thread: PhantomData,
+        }
     }
 
     /// A buffer of `bytes` zero bytes.
@@ -151,6 +163,27 @@ impl Device {
         let buffer = self.alloc(size_of_val(data) as u64)?;
         buffer.write(data)?;
         Ok(buffer)
+    }
+
+    /// Lets kernels access a vector in place, without a copy. A boxed slice becomes a vector by
+    /// `into_vec`.
+    pub fn register<T: Element + Send>(&self, data: Vec<T>) -> HostBuffer<T> {
+        HostBuffer::new(self, data)
+    }
+
+    /// Lets kernels access memory of the caller in place. [`Device::register`] is the safe form for
+    /// vectors.
+    ///
+    /// # Safety
+    /// The `bytes` bytes at `start` must be valid for reads and writes, must not overlap other
+    /// registered memory, and no Rust reference to them may be live, until
+    /// [`HostRange::unregister`] has succeeded. If that is not called, until the range and all
+    /// arguments made from it have been dropped and all launches on this device that had begun
+    /// before have ended.
+    #[expect(unsafe_code, reason = "the caller vouches for the memory")]
+    pub unsafe fn register_raw(&self, start: *mut u8, bytes: usize) -> HostRange {
+        // SAFETY: the caller promises it.
+        unsafe { HostRange::new(self, start, bytes) }
     }
 
     /// The profile since the last call; `None` unless the engine profiles
@@ -188,6 +221,9 @@ impl Device {
         if !Arc::ptr_eq(&self.0, &kernel.device().0) {
             return Err(Error::OtherDevice(kernel.name().to_owned()));
         }
+        // Before the arguments are looked at: host memory that is found to be registered stays so
+        // until the use has ended.
+        let _use = self.0.uses.begin();
         for (index, arg) in args.iter().enumerate() {
             arg.check(self, kernel.name(), index)?;
         }
@@ -201,5 +237,37 @@ impl Device {
             settings,
         )?;
         Ok(stats)
+    }
+}
+
+/// Access to the guest memory of a [`Device`], by guest address. It stays on its thread.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = wavelift::Device::new()?;
+/// let buffer = device.buffer(&[1u32, 2])?;
+/// assert_eq!(device.memory().load_u32(buffer.address() + 4)?, 2);
+/// # Ok(())
+/// # }
+/// ```
+pub struct MemoryGuard<'d> {
+    memory: &'d Memory,
+    _use: Use,
+    /// Not `Send`: the thread would wait for itself where it takes host memory back.
+    _thread: PhantomData<MutexGuard<'d, ()>>,
+}
+
+impl Deref for MemoryGuard<'_> {
+    type Target = Memory;
+
+    fn deref(&self) -> &Memory {
+        self.memory
+    }
+}
+
+impl fmt::Debug for MemoryGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (base, len) = (self.arena_base(), self.arena_len());
+        write!(f, "MemoryGuard({len} bytes at {base:#x})")
     }
 }

@@ -41,7 +41,7 @@ pub enum Error {
         /// Size of the buffer.
         len: u64,
     },
-    /// A pointer behind a buffer.
+    /// A pointer behind a buffer or a range of host memory.
     #[error("offset {offset} is past the end of a buffer of {len} bytes")]
     PastBuffer {
         /// The offset.
@@ -60,6 +60,23 @@ pub enum Error {
         /// Number of the argument, from 0.
         index: usize,
     },
+    /// Host memory that is mapped, was given back or was unregistered.
+    #[error(
+        "kernel {kernel}, argument {index}: the host memory is mapped or no longer registered, \
+         so kernels cannot access it"
+    )]
+    NotRegistered {
+        /// The kernel.
+        kernel: String,
+        /// Number of the argument, from 0.
+        index: usize,
+    },
+    /// Host memory cannot be given back, since it would wait for a guard of the same thread.
+    #[error(
+        "this thread has a guard of the device's memory; drop it before host memory is mapped, \
+         taken back or unregistered"
+    )]
+    MemoryGuarded,
     /// Arguments for a kernel without metadata.
     #[error(
         "the code object has no metadata for kernel {0}: give its whole kernarg segment as one value of bytes"

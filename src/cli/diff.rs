@@ -131,7 +131,7 @@ impl Comparison<'_> {
                     progress: Some(progress.counter()),
                     ..self.session.device.settings()
                 };
-                let mut before = Snapshot::take(self.session.device.memory())?;
+                let mut before = Snapshot::take(&self.session.device.memory())?;
                 let (reference, other) = self.both(&before, planned, &settings)?;
                 if !reference.agrees(&other) {
                     drop(progress);
@@ -183,7 +183,7 @@ impl Comparison<'_> {
     ) -> anyhow::Result<Run> {
         self.pair.set_mode(mode, u64::MAX);
         let fate = self.launch(planned, settings)?;
-        let changes = before.changes(self.session.device.memory())?;
+        let changes = before.changes(&self.session.device.memory())?;
         Ok(Run { fate, changes })
     }
 
@@ -196,7 +196,7 @@ impl Comparison<'_> {
     ) -> anyhow::Result<(Run, Run)> {
         let memory = self.session.device.memory();
         let reference = self.one(Mode::Reference, before, planned, settings)?;
-        before.restore(memory)?;
+        before.restore(&memory)?;
         let other = self.one(Mode::Other, before, planned, settings)?;
         Ok((reference, other))
     }
@@ -296,7 +296,7 @@ impl Comparison<'_> {
             only: Some(0..count),
             ..self.session.device.settings()
         };
-        before.restore(self.session.device.memory())?;
+        before.restore(&self.session.device.memory())?;
         let (reference, other) = self.both(before, planned, &settings)?;
         Ok(!reference.agrees(&other))
     }
@@ -309,7 +309,7 @@ impl Comparison<'_> {
         group: u64,
         mode: Mode,
     ) -> anyhow::Result<(Record, Option<Box<Parting>>)> {
-        before.restore(self.session.device.memory())?;
+        before.restore(&self.session.device.memory())?;
         let settings = Settings {
             only: Some(0..group),
             ..self.session.device.settings()
