@@ -34,7 +34,8 @@ pub trait Element: Pod {}
 impl<T: Pod> Element for T {}
 
 /// Memory on a device. Cheap to clone; clones are the same memory. It is freed with the last clone
-/// and the last [`Arg`] made from it.
+/// and the last [`Arg`] made from it; a launch on a [`Stream`](crate::Stream) has such arguments
+/// until it ends.
 ///
 /// ```
 /// # fn main() -> Result<(), wavelift::Error> {

@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::host_buffer::{HostBuffer, HostRange};
 use crate::launch::Launch;
 use crate::module::Kernel;
+use crate::stream::Stream;
 use crate::uses::{Use, Uses};
 
 /// Options of a [`Device`].
@@ -186,6 +187,11 @@ impl Device {
         unsafe { HostRange::new(self, start, bytes) }
     }
 
+    /// A new stream: launches that run in order, one after the other, while the caller goes on.
+    pub fn stream(&self) -> Result<Stream, Error> {
+        Stream::new(self)
+    }
+
     /// The profile since the last call; `None` unless the engine profiles
     /// ([`EngineOptions::profile`]).
     #[cfg(feature = "jit")]
@@ -218,15 +224,33 @@ impl Device {
         args: &[Arg],
         settings: &Settings<'_>,
     ) -> Result<Stats, Error> {
+        let _use = self.begin(kernel, args)?;
+        self.run(kernel, launch, args, settings)
+    }
+
+    /// A launch begins, or is queued: it may use what the arguments name, until the result is
+    /// dropped.
+    pub(crate) fn begin(&self, kernel: &Kernel, args: &[Arg]) -> Result<Use, Error> {
         if !Arc::ptr_eq(&self.0, &kernel.device().0) {
             return Err(Error::OtherDevice(kernel.name().to_owned()));
         }
         // Before the arguments are looked at: host memory that is found to be registered stays so
         // until the use has ended.
-        let _use = self.0.uses.begin();
+        let begun = self.0.uses.begin();
         for (index, arg) in args.iter().enumerate() {
             arg.check(self, kernel.name(), index)?;
         }
+        Ok(begun)
+    }
+
+    /// Runs a launch that has begun.
+    pub(crate) fn run(
+        &self,
+        kernel: &Kernel,
+        launch: &Launch,
+        args: &[Arg],
+        settings: &Settings<'_>,
+    ) -> Result<Stats, Error> {
         let values: Vec<_> = args.iter().map(Arg::value).collect();
         let stats = self.0.dispatcher.run(
             &*self.0.engine,

@@ -1,5 +1,7 @@
 //! Errors of the library.
 
+use std::sync::Arc;
+
 use runtime::Fault;
 use runtime::code::CodeError;
 use runtime::dispatch::{LaunchError, RunError};
@@ -89,6 +91,19 @@ pub enum Error {
         /// The kernel.
         kernel: String,
     },
+    /// A launch on a stream was not run, since an earlier one of the stream failed, or one that the
+    /// stream waited for; this is its error.
+    #[error("not run, since an earlier launch failed: {0}")]
+    NotRun(Arc<Error>),
+    /// A launch on a stream failed in another way than by a fault or a cancellation.
+    #[error("{0}")]
+    Launched(Arc<Error>),
+    /// The host refuses a thread for a stream.
+    #[error("cannot start the thread of a stream: {0}")]
+    StreamThread(std::io::Error),
+    /// The thread of a stream has ended by a panic.
+    #[error("bug: the thread of a stream has ended before its work")]
+    StreamEnded,
 }
 
 impl From<RunError> for Error {
@@ -102,11 +117,34 @@ impl From<RunError> for Error {
 }
 
 impl Error {
-    /// The fault, when the guest did wrong.
+    /// The fault, when the guest did wrong: in this launch or, if it was not run for that reason
+    /// ([`Error::NotRun`]), in an earlier one of the stream.
     pub fn fault(&self) -> Option<&Fault> {
         match self {
             Error::Fault(fault) => Some(fault),
+            Error::NotRun(error) | Error::Launched(error) => error.fault(),
             _ => None,
+        }
+    }
+
+    /// The error once more, for everybody who waits for the launch.
+    pub(crate) fn repeat(self: &Arc<Error>) -> Error {
+        match &**self {
+            Error::Fault(fault) => Error::Fault(fault.clone()),
+            Error::Cancelled { kernel } => Error::Cancelled {
+                kernel: kernel.clone(),
+            },
+            Error::NotRun(first) => Error::NotRun(first.clone()),
+            Error::StreamEnded => Error::StreamEnded,
+            _ => Error::Launched(self.clone()),
+        }
+    }
+
+    /// The error of launches that are not run because of this one.
+    pub(crate) fn not_run(self: &Arc<Error>) -> Error {
+        match &**self {
+            Error::NotRun(first) => Error::NotRun(first.clone()),
+            _ => Error::NotRun(self.clone()),
         }
     }
 }

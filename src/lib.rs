@@ -48,16 +48,19 @@ mod arg;
 mod buffer;
 mod device;
 mod error;
+mod event;
 mod host_buffer;
 mod launch;
 pub mod manifest;
 mod module;
+mod stream;
 mod uses;
 
 pub use arg::{Arg, Within};
 pub use buffer::{Buffer, Element};
 pub use device::{Device, DeviceOptions, MemoryGuard};
 pub use error::Error;
+pub use event::Event;
 pub use frontend::Gfx;
 pub use host_buffer::{HostBuffer, HostRange, IntoVecError, Mapped};
 pub use launch::{Launch, Size};
@@ -68,6 +71,7 @@ pub use runtime::engine::{EngineKind, EngineOptions, Profiling};
 pub use runtime::image;
 pub use runtime::kernarg::ArgError;
 pub use runtime::{Export, Exports, Fault, FaultKind, Stats};
+pub use stream::Stream;
 
 /// Plain data as bytes: the traits of elements and of arguments by value, and their derives
 /// (`#[bytemuck(crate = "wavelift::bytemuck")]`).

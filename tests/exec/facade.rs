@@ -1,14 +1,16 @@
-//! The library: devices, buffers and arguments, manifests and arrays.
+//! The library: devices, buffers, arguments and streams, manifests and arrays.
 
 mod arg;
 mod array;
 mod cancel;
 mod compare;
 mod device;
+mod host_buffer;
 mod manifest;
 mod npy;
 mod profile;
 mod random;
+mod stream;
 
 use wavelift::{Device, DeviceOptions, EngineKind, Kernel, Module};
 
