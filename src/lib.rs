@@ -5,13 +5,10 @@
 //! code object loaded into it, and [`Device::launch`] runs a kernel over a grid:
 //!
 //! ```
-//! use wavelift::{Device, DeviceOptions, EngineKind, Launch, Module};
+//! use wavelift::{Device, Launch, Module};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let device = Device::with_options(DeviceOptions {
-//!     engine: EngineKind::Interp,
-//!     ..DeviceOptions::default()
-//! })?;
+//! let device = Device::new()?;
 //! let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
 //! let saxpy = module.kernel("saxpy")?;
 //!
@@ -28,10 +25,9 @@
 //! instruction; the other buffers keep their contents:
 //!
 //! ```
-//! # use wavelift::{Arg, Device, DeviceOptions, EngineKind, Launch, Module};
+//! # use wavelift::{Arg, Device, Launch, Module};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let engine = EngineKind::Interp;
-//! # let device = Device::with_options(DeviceOptions { engine, ..DeviceOptions::default() })?;
+//! # let device = Device::new()?;
 //! # let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
 //! # let saxpy = module.kernel("saxpy")?;
 //! # let x = device.buffer(&[1.0f32, 2.0, 3.0])?;
@@ -61,17 +57,37 @@ pub use buffer::{Buffer, Element};
 pub use device::{Device, DeviceOptions, MemoryGuard};
 pub use error::Error;
 pub use event::Event;
-pub use frontend::Gfx;
 pub use host_buffer::{HostBuffer, HostRange, IntoVecError, Mapped};
 pub use launch::{Launch, Size};
 pub use module::{Kernel, Module};
-pub use runtime::dispatch::LaunchError;
-pub use runtime::dispatch::{CancelToken, GridWait, Settings};
-pub use runtime::engine::{EngineKind, EngineOptions, Profiling};
-pub use runtime::image;
-pub use runtime::kernarg::ArgError;
-pub use runtime::{Export, Exports, Fault, FaultKind, Stats};
 pub use stream::Stream;
+
+// Types that signatures and fields above name.
+pub use frontend::{DecodeError, Gfx, WaveState};
+pub use runtime::code::{CodeError, CodeSymbol, LoadedCode};
+pub use runtime::dispatch::{CancelToken, GridWait, KernelCode, LaunchError, Settings};
+pub use runtime::engine::{
+    Emitter, Engine, EngineError, EngineKind, EngineOptions, Profiling, Stats,
+};
+pub use runtime::fault::{Access, Fault, FaultKind, Location, Nearest, Private, WaveFault};
+pub use runtime::kernarg::ArgError;
+pub use runtime::memory::{AllocError, Memory, MemoryError};
+pub use runtime::object::{
+    ArgKind, ArgMetadata, CodeObject, KernelDescriptor, KernelMetadata, LoadError, Target, TargetId,
+};
+pub use runtime::{Export, Exports, Lds};
+
+/// The guest: decoding and printing of instructions, and the state of waves.
+pub use frontend;
+/// Engines of the caller's own, for [`Device::with_engine`]: the trait and all that it names.
+pub use runtime::engine;
+/// Images: descriptors that kernels read from memory.
+pub use runtime::image;
+/// Profiles of translated code, from [`Device::take_profile`].
+#[cfg(feature = "jit")]
+pub use runtime::jit::profile;
+/// Code objects without a device: targets, kernels, arguments, symbols.
+pub use runtime::object;
 
 /// Plain data as bytes: the traits of elements and of arguments by value, and their derives
 /// (`#[bytemuck(crate = "wavelift::bytemuck")]`).

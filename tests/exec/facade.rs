@@ -7,6 +7,7 @@ mod compare;
 mod device;
 mod host_buffer;
 mod manifest;
+mod names;
 mod npy;
 mod profile;
 mod random;
