@@ -39,6 +39,10 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Features, both on by default: `jit` is the translator, without which only the interpreter runs;
+//! `cli` is the program `wavelift` and includes `manifest`, the module of launch manifests. A
+//! program that only runs kernels needs `default-features = false, features = ["jit"]`.
 
 mod arg;
 mod buffer;
@@ -47,6 +51,7 @@ mod error;
 mod event;
 mod host_buffer;
 mod launch;
+#[cfg(feature = "manifest")]
 pub mod manifest;
 mod module;
 mod stream;
