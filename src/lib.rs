@@ -40,6 +40,15 @@
 //! # }
 //! ```
 //!
+//! | to | there is | example |
+//! |---|---|---|
+//! | pass numbers, arrays, structures and pointers | [`Arg`], [`Buffer::at`] | `examples/struct_argument.rs` |
+//! | let kernels access a vector in place | [`Device::register`] | `examples/own_memory.rs` |
+//! | launch without waiting, and in several streams at once | [`Device::stream`], [`Event`] | `examples/stream_events.rs` |
+//! | stop a launch, from another thread or after a time | [`CancelToken`], [`DeviceOptions::timeout`] | `examples/cancel.rs` |
+//! | see what a kernel did wrong | [`Fault`], [`DeviceOptions::memcheck`] | `examples/fault.rs` |
+//! | compare the engines, or bring one | [`DeviceOptions::engine`], [`Device::with_engine`] | `examples/diff_engines.rs` |
+//!
 //! Features, both on by default: `jit` is the translator, without which only the interpreter runs;
 //! `cli` is the program `wavelift` and includes `manifest`, the module of launch manifests. A
 //! program that only runs kernels needs `default-features = false, features = ["jit"]`.

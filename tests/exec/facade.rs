@@ -5,6 +5,7 @@ mod array;
 mod cancel;
 mod compare;
 mod device;
+mod examples;
 mod host_buffer;
 mod manifest;
 mod names;
