@@ -10,6 +10,20 @@ use runtime::memory::{AllocError, MemoryError};
 use runtime::object::LoadError;
 
 /// Why an operation failed.
+///
+/// ```
+/// use wavelift::{Device, Error, Module};
+///
+/// # fn main() -> Result<(), Error> {
+/// let device = Device::new()?;
+/// match Module::load(&device, b"no code object") {
+///     Err(Error::Load(why)) => println!("cannot be loaded: {why}"),
+///     Err(other) => return Err(other),
+///     Ok(_) => unreachable!(),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file is no code object that can be run.

@@ -7,6 +7,13 @@ use crate::error::Error;
 use crate::module::Kernel;
 
 /// A number of work-items in one to three dimensions; made from `n`, `[x]`, `[x, y]` or `[x, y, z]`.
+///
+/// ```
+/// use wavelift::Size;
+///
+/// assert_eq!(Size::from_slice(&[64, 2]), Some(Size::from([64, 2])));
+/// assert_eq!(Size::from_slice(&[1, 2, 3, 4]), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     sizes: [u32; 3],
@@ -56,6 +63,15 @@ impl From<[u32; 3]> for Size {
 }
 
 /// How a kernel is spread over work-items.
+///
+/// ```
+/// use wavelift::Launch;
+///
+/// // 1000 work-items in workgroups of 256, the last one partial.
+/// let line = Launch::new(1000, 256);
+/// // An image in tiles of 16 by 8; the kernel has 4 KiB of LDS more than it declares.
+/// let image = Launch::new([1920, 1080], [16, 8]).dynamic_lds(4096);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     grid: Size,

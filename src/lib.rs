@@ -76,14 +76,74 @@ pub use launch::{Launch, Size};
 pub use module::{Kernel, Module};
 pub use stream::Stream;
 
+/// ```
+/// use wavelift::{CancelToken, Device, Error, Launch, Module, Settings};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::new()?;
+/// let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
+/// let (x, token) = (device.buffer(&[1.0f32; 64])?, CancelToken::new());
+/// let settings = Settings { cancel: Some(token.clone()), ..device.settings() };
+///
+/// // Usually another thread does this, while the launch runs.
+/// token.cancel();
+/// let args = [(&x).into(), (&x).into(), 2.0f32.into(), 64u32.into()];
+/// let launch = Launch::new(64, 64);
+/// let result = device.launch_with(&module.kernel("saxpy")?, &launch, &args, &settings);
+/// assert!(matches!(result, Err(Error::Cancelled { .. })));
+/// # Ok(())
+/// # }
+/// ```
+pub use runtime::dispatch::CancelToken;
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use wavelift::{Device, Launch, Module, Settings};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::new()?;
+/// let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
+/// let (x, progress) = (device.buffer(&[1.0f32; 128])?, AtomicU64::new(0));
+/// let settings = Settings {
+///     threads: 1,
+///     counting: true,
+///     progress: Some(&progress),
+///     ..device.settings()
+/// };
+/// let args = [(&x).into(), (&x).into(), 2.0f32.into(), 128u32.into()];
+/// let launch = Launch::new(128, 64);
+/// let stats = device.launch_with(&module.kernel("saxpy")?, &launch, &args, &settings)?;
+/// assert_eq!(progress.load(Ordering::Relaxed), 2);
+/// println!("{} instructions by {} waves", stats.instructions, stats.waves);
+/// # Ok(())
+/// # }
+/// ```
+pub use runtime::dispatch::Settings;
+/// ```
+/// use wavelift::{Arg, Device, FaultKind, Launch, Module};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::new()?;
+/// let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
+/// let x = device.buffer(&[1.0f32; 64])?;
+/// let args = [(&x).into(), Arg::Pointer(64), 2.0f32.into(), 64u32.into()];
+/// let error = device.launch(&module.kernel("saxpy")?, &Launch::new(64, 64), &args).unwrap_err();
+/// let fault = error.fault().expect("the guest did wrong");
+/// assert_eq!((fault.kernel.as_str(), fault.workgroup, fault.lane), ("saxpy", [0; 3], Some(0)));
+/// assert!(matches!(fault.kind, FaultKind::Memory { address: 64, .. }));
+/// println!("{fault}");
+/// # Ok(())
+/// # }
+/// ```
+pub use runtime::fault::Fault;
+
 // Types that signatures and fields above name.
 pub use frontend::{DecodeError, Gfx, WaveState};
 pub use runtime::code::{CodeError, CodeSymbol, LoadedCode};
-pub use runtime::dispatch::{CancelToken, GridWait, KernelCode, LaunchError, Settings};
+pub use runtime::dispatch::{GridWait, KernelCode, LaunchError};
 pub use runtime::engine::{
     Emitter, Engine, EngineError, EngineKind, EngineOptions, Profiling, Stats,
 };
-pub use runtime::fault::{Access, Fault, FaultKind, Location, Nearest, Private, WaveFault};
+pub use runtime::fault::{Access, FaultKind, Location, Nearest, Private, WaveFault};
 pub use runtime::kernarg::ArgError;
 pub use runtime::memory::{AllocError, Memory, MemoryError};
 pub use runtime::object::{

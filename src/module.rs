@@ -12,6 +12,22 @@ use crate::error::Error;
 
 /// A code object that is loaded into a device's memory. Cheap to clone; its memory is freed with
 /// the last clone and the last kernel of it.
+///
+/// ```
+/// use wavelift::{Device, Gfx, Module};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::new()?;
+/// let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx803.co")?)?;
+/// assert_eq!(module.gfx(), Gfx::Gfx803);
+/// assert_eq!(module.kernels().collect::<Vec<_>>(), ["saxpy"]);
+///
+/// // A bundle has code for several targets.
+/// let bundle = std::fs::read("examples/saxpy/saxpy.bundle.hipfb")?;
+/// assert_eq!(Module::load_for(&device, &bundle, "gfx906")?.gfx(), Gfx::Gfx906);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Module(Arc<Inner>);
 
@@ -106,7 +122,21 @@ impl Module {
     }
 }
 
-/// A kernel of a [`Module`].
+/// A kernel of a [`Module`]. Cheap to clone; it keeps the module.
+///
+/// ```
+/// use wavelift::{Device, Module};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Device::new()?;
+/// let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
+/// let saxpy = module.kernel("saxpy")?;
+/// let info = saxpy.info().expect("compilers write metadata");
+/// let names: Vec<_> = info.explicit_args().map(|arg| arg.label()).collect();
+/// println!("{} takes {names:?}", saxpy.name());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Kernel {
     module: Module,
