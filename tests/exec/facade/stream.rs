@@ -223,6 +223,39 @@ fn a_dropped_stream_ends_its_work() {
     }
 }
 
+/// An engine with a bug.
+struct Panics;
+
+impl wavelift::Engine for Panics {
+    fn run(
+        &self,
+        _: &mut wavelift::WaveState,
+        _: &mut wavelift::engine::Group<'_>,
+        _: &mut u64,
+    ) -> wavelift::engine::Exit {
+        panic!("on purpose: an engine with a bug")
+    }
+}
+
+#[test]
+fn nobody_waits_forever_for_a_thread_that_panicked() {
+    let options = wavelift::DeviceOptions {
+        threads: 1,
+        ..wavelift::DeviceOptions::default()
+    };
+    let device = Device::with_engine(options, Box::new(Panics)).unwrap();
+    let stream = device.stream().unwrap();
+    let (x, y) = buffers(&device);
+    let mut own = device.register(vec![1u8]);
+    let first = add(&stream, &y, &x, 1.0);
+    let record = stream.record().and_then(|event| event.wait());
+    assert!(matches!(record, Err(Error::StreamEnded)));
+    assert!(matches!(first.wait(), Err(Error::StreamEnded)));
+    let end = stream.synchronize();
+    assert!(matches!(end, Err(Error::StreamEnded)));
+    assert_eq!(own.map().unwrap()[..], [1], "the launch no longer counts");
+}
+
 #[test]
 fn devices_streams_and_events_go_between_threads() {
     fn shared<T: Send + Sync>() {}
