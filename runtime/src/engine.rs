@@ -373,6 +373,9 @@ pub struct EngineOptions {
     /// A directory that keeps translated code for other processes. It must be as trustworthy as the
     /// program: files are checked against damage, not against forgery.
     pub cache: Option<PathBuf>,
+    /// Bytes of code in that directory, about: beyond them the files that were used least recently are
+    /// removed. `None` is no limit.
+    pub cache_limit: Option<u64>,
     /// Forms of code that the translator leaves out, by name, such as `group-loops`. Results do not depend on them; this
     /// is for measurements.
     pub without: Vec<String>,

@@ -185,7 +185,7 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
         return Err(EngineError::NoWide);
     }
     let folder = options.cache.as_deref().map(|path| {
-        cache::Folder::open(path)
+        cache::Folder::open(path, options.cache_limit)
             .map(Arc::new)
             .map_err(|error| EngineError::Cache {
                 path: path.to_owned(),

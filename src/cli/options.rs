@@ -133,6 +133,7 @@ impl RunOptions {
             profile: None,
             emitter,
             cache: self.cache.clone(),
+            cache_limit: None,
             without: Vec::new(),
         }
     }

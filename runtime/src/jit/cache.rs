@@ -14,6 +14,10 @@ use sha2::{Digest, Sha256};
 
 use crate::LoadedCode;
 
+mod limit;
+
+use limit::Limit;
+
 /// A hash of all inputs of a region's code generation.
 pub(super) type Key = [u8; 32];
 
@@ -78,6 +82,7 @@ pub(super) fn remember(key: Key, object: &Arc<Object>) {
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
+    limit: Option<Limit>,
 }
 
 /// First bytes of a file, which name its format.
@@ -90,10 +95,14 @@ const HEADER: usize = 8 + 16 + 32;
 const MAX_FILE: u64 = 256 << 20;
 
 impl Folder {
-    /// Creates the directory if missing, and tests that files can be written into it.
-    pub(super) fn open(path: &Path) -> io::Result<Folder> {
+    /// Creates the directory if missing, and tests that files can be written into it. Its files have
+    /// about `limit` bytes at most.
+    pub(super) fn open(path: &Path, limit: Option<u64>) -> io::Result<Folder> {
         fs::create_dir_all(path)?;
-        let folder = Folder { path: path.into() };
+        let folder = Folder {
+            path: path.into(),
+            limit: limit.map(Limit::new),
+        };
         let probe = folder.temporary();
         File::create(&probe)?;
         fs::remove_file(&probe)?;
@@ -117,14 +126,16 @@ impl Folder {
     pub(super) fn read(&self, key: &Key) -> Option<Object> {
         let file = File::open(self.file(key)).ok()?;
         let mut bytes = Vec::new();
-        file.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
+        (&file).take(MAX_FILE).read_to_end(&mut bytes).ok()?;
         let (body, hash) = bytes.split_last_chunk::<32>()?;
         if Sha256::digest(body)[..] != hash[..] {
             return None;
         }
         let (header, object) = body.split_at_checked(HEADER)?;
         (header == self::header(key)).then_some(())?;
-        decode(object)
+        let object = decode(object)?;
+        limit::renew(&file);
+        Some(object)
     }
 
     /// Writes an object, so that a reader sees all of it or nothing.
@@ -140,6 +151,8 @@ impl Folder {
         if written.is_err() {
             // The file may not exist.
             let _ = fs::remove_file(&temporary);
+        } else if let Some(limit) = &self.limit {
+            limit.wrote(&self.path, bytes.len() as u64);
         }
         written
     }

@@ -3,11 +3,16 @@
 use super::*;
 
 fn folder(name: &str) -> Folder {
-    let path = std::env::temp_dir().join(format!("wavelift-{}-{name}", std::process::id()));
-    Folder::open(&path).unwrap()
+    folder_with(name, None)
 }
 
-fn object() -> Object {
+/// A folder with a size limit.
+pub(super) fn folder_with(name: &str, limit: Option<u64>) -> Folder {
+    let path = std::env::temp_dir().join(format!("wavelift-{}-{name}", std::process::id()));
+    Folder::open(&path, limit).unwrap()
+}
+
+pub(super) fn object() -> Object {
     Object {
         code: (0..200).collect(),
         patches: vec![
@@ -125,8 +130,8 @@ fn lists_longer_than_the_file_and_patches_outside_the_code_are_refused() {
 fn a_folder_that_cannot_be_made_is_an_error() {
     let file = std::env::temp_dir().join(format!("wavelift-{}-file", std::process::id()));
     fs::write(&file, "").unwrap();
-    assert!(Folder::open(&file).is_err());
-    assert!(Folder::open(&file.join("below")).is_err());
+    assert!(Folder::open(&file, None).is_err());
+    assert!(Folder::open(&file.join("below"), None).is_err());
     fs::remove_file(&file).unwrap();
 }
 
