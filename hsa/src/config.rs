@@ -1,6 +1,9 @@
 //! Configuration from the environment.
 
 use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use frontend::Gfx;
 use runtime::dispatch::MAX_LANE_SCRATCH;
@@ -10,6 +13,9 @@ use crate::guard::say;
 
 /// The GPU that programs see when nothing is said.
 const DEFAULT_GPU: &str = "gfx906";
+
+/// Size of a folder of translated code in MiB when nothing is said.
+const DEFAULT_CACHE_MIB: u64 = 512;
 
 /// A GPU that this library can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +56,7 @@ impl Gpu {
 }
 
 /// The settings of this process.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) gpu: &'static Gpu,
     /// Worker threads of a dispatch; 0 is one for each processor.
@@ -64,63 +70,131 @@ pub(crate) struct Config {
     pub(crate) vram: u64,
     /// Stack of a lane in addition to the scratch that its kernel states, where the user says.
     pub(crate) stack: Option<u32>,
+    /// Time limit of a dispatch.
+    pub(crate) timeout: Option<Duration>,
+    /// Where translated code is kept.
+    pub(crate) cache: Option<PathBuf>,
+    /// Bytes of that.
+    pub(crate) cache_limit: u64,
+    /// Where the profile is written at the end.
+    pub(crate) profile: Option<Destination>,
+}
+
+/// Where a report goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// Standard error.
+    Stderr,
+    /// The end of a file.
+    File(PathBuf),
+}
+
+/// A variable had an invalid value, which was reported.
+struct Invalid;
+
+/// A variable, unless it is empty.
+fn get(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn wrong(name: &str, value: &str, expected: &str) -> Invalid {
+    say(format_args!("{name}={value}: expected {expected}"));
+    Invalid
+}
+
+/// A variable, read by `read`; `None` where it is not set.
+fn read<T>(
+    name: &str,
+    expected: &str,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, Invalid> {
+    let Some(value) = get(name) else {
+        return Ok(None);
+    };
+    match value.to_str().and_then(read) {
+        Some(value) => Ok(Some(value)),
+        None => Err(wrong(name, &value.to_string_lossy(), expected)),
+    }
+}
+
+/// A number, or its default.
+fn number(name: &str, default: u64) -> Result<u64, Invalid> {
+    let value = read(name, "a number", |value| value.parse().ok())?;
+    Ok(value.unwrap_or(default))
+}
+
+fn flag(name: &str) -> bool {
+    get(name).is_some_and(|value| value != "0")
+}
+
+/// A positive number of seconds.
+fn seconds(text: &str) -> Option<Duration> {
+    let seconds = Duration::try_from_secs_f64(text.parse().ok()?).ok()?;
+    (!seconds.is_zero()).then_some(seconds)
+}
+
+/// The bytes of so many MiB.
+const fn mib(n: u64) -> u64 {
+    n.saturating_mul(1 << 20)
 }
 
 impl Config {
-    /// From `WAVELIFT_GPU`, `WAVELIFT_THREADS`, `WAVELIFT_STATS`, `WAVELIFT_MEMCHECK`,
-    /// `WAVELIFT_ENGINE`, `WAVELIFT_VRAM_MIB` and `WAVELIFT_STACK`. Invalid values are reported,
-    /// and give `None`.
+    /// From the environment, see the crate's documentation. Invalid values are reported, and give
+    /// `None`.
     pub(crate) fn from_env() -> Option<Config> {
-        let get = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-        let wrong = |name: &str, value: &str, expected: &str| {
-            say(format_args!("{name}={value}: expected {expected}"));
-        };
-        let number = |name: &str, default: u64| match get(name) {
-            None => Some(default),
-            Some(value) => {
-                let number = value.parse().ok();
-                if number.is_none() {
-                    wrong(name, &value, "a number");
-                }
-                number
-            }
-        };
-        let flag = |name: &str| get(name).is_some_and(|value| value != "0");
-        let name = get("WAVELIFT_GPU").unwrap_or_else(|| DEFAULT_GPU.to_owned());
-        let gpu = Gpu::by_name(&name);
-        if gpu.is_none() {
-            let names: Vec<_> = GPUS.iter().map(|gpu| gpu.name).collect();
-            wrong("WAVELIFT_GPU", &name, &names.join(", "));
+        Config::read().ok()
+    }
+
+    fn read() -> Result<Config, Invalid> {
+        let names: Vec<_> = GPUS.iter().map(|gpu| gpu.name).collect();
+        let gpu = read("WAVELIFT_GPU", &names.join(", "), Gpu::by_name)?;
+        let engine = read("WAVELIFT_ENGINE", "jit or interp", |value| match value {
+            "jit" => Some(EngineKind::Jit),
+            "interp" => Some(EngineKind::Interp),
+            _ => None,
+        })?;
+        let engine = engine.unwrap_or_default();
+        let most = format!("a number of bytes, at most {MAX_LANE_SCRATCH}");
+        let stack = read("WAVELIFT_STACK", &most, |value| {
+            let bytes = value.parse().ok();
+            bytes.filter(|&bytes| bytes <= MAX_LANE_SCRATCH)
+        })?;
+        let profile = get("WAVELIFT_PROFILE").map(|value| match value.to_str() {
+            Some("-") => Destination::Stderr,
+            _ => Destination::File(value.into()),
+        });
+        if profile.is_some() && engine == EngineKind::Interp {
+            return Err(wrong(
+                "WAVELIFT_ENGINE",
+                "interp",
+                "jit, since WAVELIFT_PROFILE is set and the interpreter does not profile",
+            ));
         }
-        let engine = match get("WAVELIFT_ENGINE").as_deref() {
-            None => EngineKind::default(),
-            Some("jit") => EngineKind::Jit,
-            Some("interp") => EngineKind::Interp,
-            Some(other) => {
-                wrong("WAVELIFT_ENGINE", other, "jit or interp");
-                return None;
-            }
+        let gpu = match gpu {
+            Some(gpu) => gpu,
+            None => Gpu::by_name(DEFAULT_GPU).expect("it is in the list"),
         };
-        let stack = match get("WAVELIFT_STACK") {
-            None => None,
-            Some(value) => match value.parse() {
-                Ok(bytes) if bytes <= MAX_LANE_SCRATCH => Some(bytes),
-                _ => {
-                    let most = format!("a number of bytes, at most {MAX_LANE_SCRATCH}");
-                    wrong("WAVELIFT_STACK", &value, &most);
-                    return None;
-                }
-            },
-        };
-        Some(Config {
-            gpu: gpu?,
-            threads: usize::try_from(number("WAVELIFT_THREADS", 0)?).ok()?,
+        Ok(Config {
+            gpu,
+            threads: usize::try_from(number("WAVELIFT_THREADS", 0)?).unwrap_or(usize::MAX),
             stats: flag("WAVELIFT_STATS"),
             memcheck: flag("WAVELIFT_MEMCHECK"),
             engine,
-            vram: number("WAVELIFT_VRAM_MIB", 16 << 10)?.saturating_mul(1 << 20),
+            vram: mib(number("WAVELIFT_VRAM_MIB", 16 << 10)?),
             stack,
+            timeout: read("WAVELIFT_TIMEOUT", "a positive number of seconds", seconds)?,
+            cache: get("WAVELIFT_CACHE").map(PathBuf::from),
+            cache_limit: mib(number("WAVELIFT_CACHE_MIB", DEFAULT_CACHE_MIB)?),
+            profile,
         })
+    }
+}
+
+/// Tells `wavelift exec --stats` that the program uses the GPU: removes the file that it made.
+pub(crate) fn note_use() {
+    if let Some(marker) = get("WAVELIFT_UNUSED") {
+        // Another process of the program may have removed it.
+        let _ = std::fs::remove_file(marker);
     }
 }
 
@@ -137,5 +211,13 @@ mod tests {
         }
         assert!(Gpu::by_name(DEFAULT_GPU).is_some());
         assert_eq!(Gpu::by_name("gfx1030"), None);
+    }
+
+    #[test]
+    fn times_are_positive_and_finite() {
+        assert_eq!(seconds("1.5"), Some(Duration::from_millis(1500)));
+        for text in ["0", "-1", "nan", "inf", "1e30", "", "1s"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
     }
 }

@@ -189,6 +189,10 @@ impl Executable {
             CodeError::Alloc(_) | CodeError::Memory(_) => Status::OUT_OF_RESOURCES,
         })?;
         let module = Arc::new(Module { code: Some(code) });
+        #[cfg(feature = "jit")]
+        if rt.config.profile.is_some() {
+            rt.profile.keep(&module);
+        }
         let mut symbols = Vec::new();
         for kernel in &object.kernels {
             let entry = Arc::new(KernelEntry {

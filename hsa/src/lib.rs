@@ -6,9 +6,22 @@
 //! program hands in as far as that can be: handles are looked up, never followed, and panics end at
 //! the border.
 //!
-//! The environment: `WAVELIFT_GPU` (gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a), `WAVELIFT_THREADS`,
-//! `WAVELIFT_STATS=1`, `WAVELIFT_MEMCHECK=1`, `WAVELIFT_ENGINE` (jit, interp), `WAVELIFT_VRAM_MIB`,
-//! `WAVELIFT_STACK` (bytes).
+//! The environment:
+//!
+//! | variable | meaning | default |
+//! |---|---|---|
+//! | `WAVELIFT_GPU` | gfx700, gfx803, gfx900, gfx906, gfx908 or gfx90a | gfx906 |
+//! | `WAVELIFT_THREADS` | worker threads of a dispatch; 0 is one for each processor | 0 |
+//! | `WAVELIFT_ENGINE` | jit or interp | jit |
+//! | `WAVELIFT_VRAM_MIB` | the GPU's memory | 16384 |
+//! | `WAVELIFT_STACK` | bytes of stack of each work-item | the kernel's |
+//! | `WAVELIFT_TIMEOUT` | time limit of a dispatch in seconds | none |
+//! | `WAVELIFT_CACHE` | folder that keeps translated code | none |
+//! | `WAVELIFT_CACHE_MIB` | its size | 512 |
+//! | `WAVELIFT_STATS` | 1: prints counters at the end | 0 |
+//! | `WAVELIFT_MEMCHECK` | 1: checks accesses exactly | 0 |
+//! | `WAVELIFT_PROFILE` | file to which a profile is appended at the end; `-` is standard error | none |
+//! | `WAVELIFT_UNUSED` | file that is removed when the program uses the GPU | none |
 #![allow(
     unsafe_code,
     reason = "the interface is C: results, names, callbacks and packets are addresses"
@@ -29,6 +42,8 @@ mod handlers;
 mod image;
 mod lock;
 mod pools;
+#[cfg(feature = "jit")]
+mod profile;
 mod queue;
 mod signal;
 mod state;

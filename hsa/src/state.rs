@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use runtime::dispatch::Dispatcher;
-use runtime::engine::{self, EngineOptions};
+use runtime::engine::{self, EngineError, EngineOptions, Profiling};
 use runtime::{Engine, Memory, memory};
 
 use crate::abi::{EventHandler, Handle, Outcome, Status};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::copy::Copies;
 use crate::executable::{Executable, KernelEntry, Reader, Symbol};
 use crate::guard::say;
@@ -86,6 +86,8 @@ pub(crate) struct Runtime {
     pub(crate) kernels: RwLock<HashMap<u64, Arc<KernelEntry>>>,
     pub(crate) events: Mutex<Vec<Event>>,
     pub(crate) totals: Totals,
+    #[cfg(feature = "jit")]
+    pub(crate) profile: crate::profile::Modules,
 }
 
 static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
@@ -95,6 +97,7 @@ static REFERENCES: AtomicU32 = AtomicU32::new(0);
 
 impl Runtime {
     fn new() -> Option<Runtime> {
+        config::note_use();
         let config = Config::from_env()?;
         let fail = |what: &str, error: &dyn std::fmt::Display| {
             say(format_args!("{what}: {error}"));
@@ -106,21 +109,21 @@ impl Runtime {
         let memory = Memory::with_options(options)
             .inspect_err(|error| fail("no memory", error))
             .ok()?;
-        let engine = engine::create(config.engine, &EngineOptions::default())
+        let engine = engine(&config)
             .inspect_err(|error| fail("no engine", error))
             .ok()?;
         let signals = Signals::new(&memory)
             .inspect_err(|error| fail("no memory for signals", error))
             .ok()?;
-        if config.stats {
+        if config.stats || config.profile.is_some() {
             crate::stats::print_at_exit();
         }
         Some(Runtime {
-            config,
             engine,
             dispatcher: Dispatcher::new(),
             signals,
             pools: Pools::new(&config),
+            config,
             queues: Queues::new(),
             handlers: Handlers::new(),
             copies: Copies::new(),
@@ -131,9 +134,31 @@ impl Runtime {
             kernels: RwLock::new(HashMap::new()),
             events: Mutex::new(Vec::new()),
             totals: Totals::default(),
+            #[cfg(feature = "jit")]
+            profile: crate::profile::Modules::default(),
             memory,
         })
     }
+}
+
+/// The engine. Without a folder for its code it works, too.
+fn engine(config: &Config) -> Result<Box<dyn Engine + Send>, EngineError> {
+    let options = EngineOptions {
+        profile: config.profile.as_ref().map(|_| Profiling::Times),
+        cache: config.cache.clone(),
+        cache_limit: Some(config.cache_limit),
+        ..EngineOptions::default()
+    };
+    let engine = engine::create(config.engine, &options);
+    let Err(error @ EngineError::Cache { .. }) = engine else {
+        return engine;
+    };
+    say(format_args!("{error}; going on without"));
+    let without = EngineOptions {
+        cache: None,
+        ..options
+    };
+    engine::create(config.engine, &without)
 }
 
 /// Counts a user; makes the runtime for the first one.

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use runtime::Stats;
 
+use crate::guard::guard;
 use crate::lock::lock;
 use crate::state;
 
@@ -38,9 +39,12 @@ impl Totals {
         }
     }
 
-    /// A table, the most time first.
-    fn text(&self) -> String {
+    /// A table, the most time first; each line begins with `prefix`.
+    pub(crate) fn text(&self, prefix: &str) -> String {
         let all = lock(&self.0);
+        if all.is_empty() {
+            return format!("{prefix}the program launched no kernel\n");
+        }
         let mut rows: Vec<_> = all.iter().collect();
         rows.sort_by_key(|(_, total)| std::cmp::Reverse(total.nanoseconds));
         let sum = rows.iter().fold(Total::default(), |sum, (_, row)| Total {
@@ -50,14 +54,14 @@ impl Totals {
             translate_seconds: sum.translate_seconds + row.translate_seconds,
             fallbacks: sum.fallbacks + row.fallbacks,
         });
-        let mut out = String::from(
-            "wavelift: launches  workgroups     time ms  translating ms  interpreted  kernel\n",
+        let mut out = format!(
+            "{prefix}launches  workgroups     time ms  translating ms  interpreted  kernel\n"
         );
         let mut line = |name: &str, total: &Total| {
             // Writing to a string does not fail.
             let _ = writeln!(
                 out,
-                "wavelift: {:8} {:11} {:11.3} {:15.3} {:12}  {name}",
+                "{prefix}{:8} {:11} {:11.3} {:15.3} {:12}  {name}",
                 total.launches,
                 total.workgroups,
                 total.nanoseconds as f64 / 1e6,
@@ -74,14 +78,22 @@ impl Totals {
 }
 
 extern "C" fn print() {
-    if let Ok(rt) = state::existing() {
-        use std::io::Write as _;
-        // Errors of a closed standard error are ignored.
-        let _ = write!(std::io::stderr().lock(), "{}", rt.totals.text());
-    }
+    guard(|| {
+        let rt = state::existing()?;
+        if rt.config.stats {
+            use std::io::Write as _;
+            // Errors of a closed standard error are ignored.
+            let _ = write!(std::io::stderr().lock(), "{}", rt.totals.text("wavelift: "));
+        }
+        #[cfg(feature = "jit")]
+        if let Some(destination) = &rt.config.profile {
+            crate::profile::write(rt, destination);
+        }
+        Ok(())
+    });
 }
 
-/// Prints the table when the program ends.
+/// Prints the table and the profile, where the settings say so, when the program ends.
 pub(crate) fn print_at_exit() {
     // SAFETY: `print` stays loaded, since the C library keeps a library that registered a function.
     let failed = unsafe { libc::atexit(print) };
@@ -95,6 +107,7 @@ mod tests {
     #[test]
     fn the_table_begins_with_the_longest() {
         let totals = Totals::default();
+        assert_eq!(totals.text("> "), "> the program launched no kernel\n");
         let stats = Stats {
             workgroups: 4,
             translate_seconds: 0.001,
@@ -103,7 +116,7 @@ mod tests {
         totals.add("short", &stats, 1_000_000);
         totals.add("long", &stats, 3_000_000);
         totals.add("short", &stats, 1_000_000);
-        let text = totals.text();
+        let text = totals.text("wavelift: ");
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(
             lines[1],

@@ -213,6 +213,7 @@ fn kernel(
     };
     let settings = Settings {
         threads: rt.config.threads,
+        timeout: rt.config.timeout,
         stack_bytes: rt.config.stack,
         on_wait: Some(warn_of_wait),
         ..Settings::default()
@@ -233,7 +234,7 @@ fn kernel(
         Ok(stats) => stats,
         Err(error) => return Err(Trouble::of_run(error, &entry, grid, workgroup)),
     };
-    if rt.config.stats {
+    if rt.config.stats || rt.config.profile.is_some() {
         rt.totals.add(&entry.code.name, &stats, end - start);
     }
     complain_of_fallbacks(rt, &stats);

@@ -70,7 +70,7 @@ pub(crate) fn child(name: &str) -> (Option<i32>, String) {
 }
 
 /// The same with variables in the environment.
-fn child_with(name: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
+pub(crate) fn child_with(name: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
         .env("HSA_TEST_CHILD", "1")
@@ -86,7 +86,7 @@ pub(crate) fn is_child() -> bool {
     std::env::var_os("HSA_TEST_CHILD").is_some()
 }
 
-const ABORTED: Option<i32> = Some(6);
+pub(crate) const ABORTED: Option<i32> = Some(6);
 
 #[test]
 fn a_memory_fault_ends_the_program() {

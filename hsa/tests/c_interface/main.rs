@@ -9,6 +9,7 @@ mod faults;
 mod images;
 mod memory;
 mod queues;
+mod settings;
 mod sharing;
 mod signals;
 mod support;
