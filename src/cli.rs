@@ -99,7 +99,7 @@ Examples:
   wavelift bench benches/manifests/saxpy-16m.gfx900.toml --seconds 5
   wavelift disasm examples/saxpy/saxpy.gfx900.co
   wavelift info examples/saxpy/saxpy.bundle.hipfb
-  wavelift exec --gpu gfx906 -- ./hip_program
+  wavelift exec ./hip_program
 
 Exit status: 0 all ran and every expectation holds; 1 an expectation or a comparison does not hold;
 2 bad usage or bad input, nothing ran; 3 the guest faulted; 4 it ran, but a result could not be written.";

@@ -1,48 +1,86 @@
 //! `wavelift exec`: runs a ROCm program with the HSA library of this build.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use super::Status;
-use super::options::stack;
-use super::output::Output;
+use super::options::{seconds, stack};
+use super::output::{Output, complain};
 
-/// Runs an unmodified ROCm program (HIP, OpenMP offload) on this CPU. The program finds one GPU.
+mod device_code;
+mod folders;
+mod gpu;
+mod library;
+mod wait;
+
+use library::Library;
+
+/// Runs an unmodified ROCm program (HIP, OpenCL, OpenMP offload) on this CPU. The program finds one
+/// GPU.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  wavelift exec -- ./vector_add
-  wavelift exec --gpu gfx90a --stats -- ./vector_add 1000000
-  wavelift exec --memcheck --threads 1 -- ./vector_add
+  wavelift exec ./vector_add
+  wavelift exec --gpu gfx90a --stats ./vector_add 1000000
+  wavelift exec --memcheck --threads 1 ./vector_add
 
-An option that is not given leaves its environment variable as it is: WAVELIFT_GPU, WAVELIFT_THREADS,
-WAVELIFT_STATS=1, WAVELIFT_MEMCHECK=1, WAVELIFT_STACK.
+Options stand before the program; what follows its name is its own. An option that is not given leaves
+its environment variable as it is: WAVELIFT_GPU, WAVELIFT_THREADS, WAVELIFT_ENGINE, WAVELIFT_VRAM_MIB,
+WAVELIFT_STACK, WAVELIFT_TIMEOUT, WAVELIFT_CACHE, WAVELIFT_CACHE_MIB, WAVELIFT_STATS=1,
+WAVELIFT_MEMCHECK=1, WAVELIFT_PROFILE.
 
-The exit status is the program's. A guest fault ends it the way a GPU fault does, which for HIP is SIGABRT.")]
+The exit status is the program's; 2 if it was not started. A guest fault ends the program the way a
+GPU fault does, which for HIP is SIGABRT.")]
 pub(super) struct Args {
-    /// The GPU that the program finds [default: WAVELIFT_GPU, else gfx906]
+    /// The GPU that the program finds [default: WAVELIFT_GPU, else the first of gfx906, gfx900,
+    /// gfx90a, gfx908, gfx803, gfx700 for which the program has code, else gfx906]
     #[arg(long, value_parser = ["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"])]
     gpu: Option<String>,
     /// Worker threads of a kernel; 0 is one for each processor [default: WAVELIFT_THREADS, else 0]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// At the end print kernels, launches, time and translation time
-    #[arg(long)]
-    stats: bool,
-    /// Report accesses outside the exact allocation, and reads of LDS and scratch that were never
-    /// written; slow
-    #[arg(long)]
-    memcheck: bool,
+    /// The engine; the default is jit if the build has it
+    #[arg(long, value_parser = ["jit", "interp"])]
+    engine: Option<String>,
+    /// Memory of the GPU; it is committed when it is touched [default: WAVELIFT_VRAM_MIB, else 16384]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
+    vram: Option<u64>,
+    /// Seconds after which a kernel that still runs is stopped with a fault [default:
+    /// WAVELIFT_TIMEOUT, else none]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
     /// Bytes of stack of each work-item, in addition to the scratch that its kernel states; for
     /// recursion that is deeper than the compiler knows [default: WAVELIFT_STACK, else 16384 for
     /// kernels that declare their stack as dynamic, and 0 for others]
     #[arg(long, value_name = "BYTES", value_parser = stack)]
     stack: Option<u32>,
+    /// Keep translated code in this folder, and reuse it from there [default: WAVELIFT_CACHE, else
+    /// wavelift/code in XDG_CACHE_HOME or ~/.cache, where that can be written]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
+    cache: Option<Option<PathBuf>>,
+    /// Neither keep nor reuse translated code
+    #[arg(long, conflicts_with = "cache")]
+    no_cache: bool,
+    /// Size of the folder of translated code; what was used least recently is removed [default:
+    /// WAVELIFT_CACHE_MIB, else 512]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
+    cache_size: Option<u64>,
+    /// At the end print kernels, launches, time and translation time to standard error
+    #[arg(long)]
+    stats: bool,
+    /// At the end write time by kernel and by translated region, to a file or to standard error
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    profile: Option<Option<PathBuf>>,
+    /// Report accesses outside the exact allocation, and reads of LDS and scratch that were never
+    /// written; slow
+    #[arg(long)]
+    memcheck: bool,
     /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 
@@ -51,60 +89,120 @@ pub(super) struct Args {
 /// microsecond.
 const PINNED_FROM: (&str, &str) = ("GPU_PINNED_MIN_XFER_SIZE", "16");
 
-/// The library that programs link.
-const LIBRARY: &str = "libhsa-runtime64.so.1";
-
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
-    let program = std::env::current_exe().context("cannot tell where wavelift itself is")?;
-    let folder = library_folder(&program)?;
-    let mut path = folder.into_os_string();
-    if let Some(more) = std::env::var_os("LD_LIBRARY_PATH").filter(|more| !more.is_empty()) {
-        path.push(":");
-        path.push(more);
-    }
     let Some((name, rest)) = args.program.split_first() else {
-        anyhow::bail!("no program to run");
+        bail!("no program to run");
     };
-    out.flush()?;
-    let (setting, kib) = PINNED_FROM;
-    let kib = std::env::var_os(setting).unwrap_or_else(|| kib.into());
+    let library = Library::find()?;
     let mut command = Command::new(name);
     command.args(rest);
-    command.env("LD_LIBRARY_PATH", path).env(setting, kib);
-    command.envs(args.settings());
+    let path = with_variable(library.folder(), "LD_LIBRARY_PATH");
+    command.env("LD_LIBRARY_PATH", &path);
+    let (setting, kib) = PINNED_FROM;
+    if std::env::var_os(setting).is_none() {
+        command.env(setting, kib);
+    }
+    command.envs(args.settings()?);
+    let file = gpu::find_program(name);
+    if args.gpu.is_none() && !is_set("WAVELIFT_GPU") {
+        let found = file.as_deref().map(|file| gpu::infer(file, &path));
+        if let Some(gpu) = found.flatten() {
+            command.env("WAVELIFT_GPU", gpu);
+        }
+    }
+    out.flush()?;
+    if args.stats {
+        return wait::run(command, name);
+    }
     // Returns only when the program cannot be started.
     let error = command.exec();
-    Err(error).with_context(|| format!("cannot run {}", name.display()))
+    Err(error).with_context(|| cannot_run(name))
+}
+
+fn cannot_run(name: &OsStr) -> String {
+    format!("cannot run {}", name.display())
+}
+
+/// Has an environment variable a value?
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+/// A path in front of those that an environment variable has.
+fn with_variable(path: &Path, name: &str) -> OsString {
+    let mut all = path.as_os_str().to_owned();
+    if let Some(more) = std::env::var_os(name).filter(|more| !more.is_empty()) {
+        all.push(":");
+        all.push(more);
+    }
+    all
 }
 
 impl Args {
     /// The variables of the given options; the caller's others are unchanged.
-    fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let flag = |on: bool| on.then(|| "1".to_owned());
-        let threads = self.threads.map(|threads| threads.to_string());
-        [
-            ("WAVELIFT_GPU", self.gpu.clone()),
-            ("WAVELIFT_THREADS", threads),
+    fn settings(&self) -> anyhow::Result<impl Iterator<Item = (&'static str, OsString)>> {
+        let flag = |on: bool| on.then(|| "1".into());
+        let text = |value: Option<String>| value.map(OsString::from);
+        let number = |value: Option<u64>| text(value.map(|value| value.to_string()));
+        let seconds = self.timeout.map(|limit| limit.as_secs_f64().to_string());
+        let settings = [
+            ("WAVELIFT_GPU", text(self.gpu.clone())),
+            ("WAVELIFT_THREADS", number(self.threads.map(|n| n as u64))),
+            ("WAVELIFT_ENGINE", text(self.engine.clone())),
+            ("WAVELIFT_VRAM_MIB", number(self.vram)),
+            ("WAVELIFT_TIMEOUT", text(seconds)),
+            ("WAVELIFT_STACK", number(self.stack.map(u64::from))),
+            ("WAVELIFT_CACHE", self.cache_folder()?),
+            ("WAVELIFT_CACHE_MIB", number(self.cache_size)),
             ("WAVELIFT_STATS", flag(self.stats)),
+            ("WAVELIFT_PROFILE", self.profile_file()?),
             ("WAVELIFT_MEMCHECK", flag(self.memcheck)),
-            ("WAVELIFT_STACK", self.stack.map(|bytes| bytes.to_string())),
-        ]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
+        ];
+        let given = |(name, value): (_, Option<_>)| Some((name, value?));
+        Ok(settings.into_iter().filter_map(given))
+    }
+
+    /// The folder of translated code; empty for none, and `None` to leave the variable as it is. A
+    /// folder that was asked for must be usable.
+    fn cache_folder(&self) -> anyhow::Result<Option<OsString>> {
+        let folder = match &self.cache {
+            _ if self.no_cache => return Ok(Some(OsString::new())),
+            Some(Some(folder)) => folder.clone(),
+            Some(None) => folders::code().context(
+                "there is no folder for translated code: neither XDG_CACHE_HOME nor HOME is set; name one by \
+                 --cache=DIR",
+            )?,
+            // Empty means none.
+            None if std::env::var_os("WAVELIFT_CACHE").is_some() => return Ok(None),
+            None => {
+                let folder = folders::code().filter(|folder| folders::create(folder).is_ok());
+                return Ok(folder.map(PathBuf::into_os_string));
+            }
+        };
+        let problem = || format!("cannot keep translated code in {}", folder.display());
+        folders::create(&folder).with_context(problem)?;
+        let folder = std::path::absolute(&folder).with_context(problem)?;
+        Ok(Some(folder.into_os_string()))
+    }
+
+    /// The file of the profile, emptied, since each process of the program adds its own.
+    fn profile_file(&self) -> anyhow::Result<Option<OsString>> {
+        let file = match &self.profile {
+            None => return Ok(None),
+            Some(_) if self.engine.as_deref() == Some("interp") => {
+                bail!("only the translator profiles: --profile needs --engine jit")
+            }
+            Some(None) => return Ok(Some("-".into())),
+            Some(Some(file)) => file,
+        };
+        let problem = || format!("cannot write the profile to {}", file.display());
+        std::fs::File::create(file).with_context(problem)?;
+        let file = std::path::absolute(file).with_context(problem)?;
+        Ok(Some(file.into_os_string()))
     }
 }
 
-/// Where the library lies for a wavelift at `program`: in a build's folder, or installed.
-fn library_folder(program: &Path) -> anyhow::Result<PathBuf> {
-    let here = program.parent().unwrap_or(Path::new("."));
-    let folders = [here.join("rocm"), here.join("../lib/wavelift")];
-    let found = folders.iter().find(|folder| folder.join(LIBRARY).exists());
-    found.cloned().with_context(|| {
-        format!(
-            "there is no {LIBRARY} in {} or {}; build it with `cargo build -p hsa`, in the same profile \
-             as wavelift",
-            folders[0].display(),
-            folders[1].display()
-        )
-    })
+/// Tells the user something that is not the program's.
+fn say(what: std::fmt::Arguments<'_>) {
+    complain(format_args!("wavelift: {what}"));
 }

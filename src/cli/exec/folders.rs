@@ -1,0 +1,28 @@
+//! Folders of the user's cache.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+/// The folder `wavelift` of the user's cache folder. `None` if the environment names no such folder.
+fn cache() -> Option<PathBuf> {
+    // The XDG specification ignores relative paths.
+    let absolute = |path: &PathBuf| path.is_absolute();
+    let xdg = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let folder = xdg.filter(absolute).or_else(|| {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        home.filter(absolute).map(|home| home.join(".cache"))
+    });
+    folder.map(|folder| folder.join("wavelift"))
+}
+
+/// Where translated code is kept.
+pub(super) fn code() -> Option<PathBuf> {
+    cache().map(|folder| folder.join("code"))
+}
+
+/// Creates a folder and those above it, for this user only, unless they exist.
+pub(super) fn create(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
