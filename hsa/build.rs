@@ -1,8 +1,8 @@
 //! Names, versions and links of the shared library.
 //!
 //! Programs look for `libhsa-runtime64.so.1` (linked by HIP) or `libhsa-runtime64.so` (opened by
-//! OpenMP), but Cargo can only create `libhsa_runtime64.so`: two links in the folder `rocm` of the
-//! profile's folder have the right names.
+//! OpenMP), but Cargo can only create `libhsa_runtime64.so`: links in the folder `rocm` of the
+//! profile's folder have the right names. The library of the package `driver` has a link, too.
 
 use std::path::{Path, PathBuf};
 
@@ -25,16 +25,24 @@ fn main() {
     }
 }
 
+/// The links, and the libraries that Cargo makes.
+#[cfg(unix)]
+const LINKS: [(&str, &str); 3] = [
+    ("libhsa-runtime64.so.1", "../deps/libhsa_runtime64.so"),
+    ("libhsa-runtime64.so", "../deps/libhsa_runtime64.so"),
+    ("libwavelift-driver.so", "../deps/libwavelift_driver.so"),
+];
+
 #[cfg(unix)]
 fn link(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    for name in ["libhsa-runtime64.so.1", "libhsa-runtime64.so"] {
+    for (name, library) in LINKS {
         let path = folder.join(name);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        std::os::unix::fs::symlink("../libhsa_runtime64.so", path)?;
+        std::os::unix::fs::symlink(library, path)?;
     }
     Ok(())
 }

@@ -13,9 +13,12 @@ use super::options::{seconds, stack};
 use super::output::{Output, complain};
 
 mod device_code;
+#[cfg(embedded)]
+mod embedded;
 mod folders;
 mod gpu;
 mod library;
+mod tools;
 mod wait;
 
 use library::Library;
@@ -27,6 +30,7 @@ use library::Library;
   wavelift exec ./vector_add
   wavelift exec --gpu gfx90a --stats ./vector_add 1000000
   wavelift exec --memcheck --threads 1 ./vector_add
+  wavelift exec rocminfo
 
 Options stand before the program; what follows its name is its own. An option that is not given leaves
 its environment variable as it is: WAVELIFT_GPU, WAVELIFT_THREADS, WAVELIFT_ENGINE, WAVELIFT_VRAM_MIB,
@@ -110,6 +114,8 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
             command.env("WAVELIFT_GPU", gpu);
         }
     }
+    // Open until the program has it.
+    let _answers = tools::prepare(&mut command, name, &library, args.gpu.as_deref())?;
     out.flush()?;
     if args.stats {
         return wait::run(command, name);

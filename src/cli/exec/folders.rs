@@ -22,6 +22,13 @@ pub(super) fn code() -> Option<PathBuf> {
     cache().map(|folder| folder.join("code"))
 }
 
+/// Where the libraries of this version are written.
+#[cfg(embedded)]
+pub(super) fn libraries() -> Option<PathBuf> {
+    let version = env!("CARGO_PKG_VERSION");
+    cache().map(|folder| folder.join("lib").join(version))
+}
+
 /// Creates a folder and those above it, for this user only, unless they exist.
 pub(super) fn create(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)

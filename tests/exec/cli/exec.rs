@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Outcome, file, folder, wavelift, wavelift_in};
 
 mod gpu;
+mod tools;
 
 /// Can `exec` run a program? Not where only this package was built.
 fn has_library(out: &Outcome) -> bool {
