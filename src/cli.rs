@@ -3,11 +3,12 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use wavelift::manifest::keys;
 
 mod bench;
 mod compile;
+mod completions;
 mod diff;
 mod disasm;
 #[cfg(unix)]
@@ -16,6 +17,7 @@ mod info;
 mod input;
 #[cfg(feature = "jit")]
 mod ir;
+mod man;
 mod new_file;
 mod one_liner;
 mod options;
@@ -26,6 +28,7 @@ mod progress;
 mod report;
 mod run;
 mod session;
+mod version;
 
 use new_file::Unwritten;
 use output::{Output, complain};
@@ -86,7 +89,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
 /// Runs AMD GCN machine code on an ordinary CPU: real code objects for gfx600 to gfx906, without a
 /// GPU.
 #[derive(Parser)]
-#[command(version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
+#[command(version, long_version = version::long(), propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -118,6 +121,9 @@ enum Command {
     Manifest(ManifestArgs),
     #[cfg(feature = "jit")]
     Profile(profile::Args),
+    Completions(completions::Args),
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 /// Prints the reference of launch manifests.
@@ -149,6 +155,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Manifest(ManifestArgs {}) => out.text(&keys::text()),
         #[cfg(feature = "jit")]
         Command::Profile(args) => profile::execute(&args, &mut out),
+        Command::Completions(args) => completions::execute(&args, Cli::command(), &mut out),
+        Command::Man(args) => man::execute(&args, Cli::command(), &mut out),
     };
     match result.and_then(|status| Ok(out.flush().map(|()| status)?)) {
         Ok(status) => ExitCode::from(status.code()),

@@ -127,6 +127,31 @@ pub fn has_avx512() -> bool {
     }
 }
 
+/// Names of this CPU's features that generated code may use.
+pub fn cpu_features() -> Vec<&'static str> {
+    #[cfg(all(target_arch = "x86_64", unix))]
+    {
+        macro_rules! detected {
+            ($($name:tt)*) => {
+                [$(($name, is_x86_feature_detected!($name))),*]
+            };
+        }
+        let narrow = detected!("sse4.1" "sse4.2" "avx");
+        let wide = detected!("avx2" "fma" "f16c" "bmi1" "bmi2" "lzcnt" "popcnt");
+        let wider = detected!("avx512f" "avx512bw" "avx512dq" "avx512vl");
+        let ruled_in = narrow
+            .into_iter()
+            .chain(wide.into_iter().filter(|_| !is_avx2_ruled_out()))
+            .chain(wider.into_iter().filter(|_| has_avx512()));
+        let found = ruled_in.filter(|(_, found)| *found);
+        found.map(|(name, _)| name).collect()
+    }
+    #[cfg(not(all(target_arch = "x86_64", unix)))]
+    {
+        Vec::new()
+    }
+}
+
 /// Is this CPU's memory latency high? If so, the loads of a wave of 64 lanes arrive late although
 /// the following waves are in the out-of-order window. Measured once, in about four milliseconds.
 pub fn is_memory_far() -> bool {

@@ -18,6 +18,9 @@ use crate::options::Options;
 use crate::profile::Shape;
 use crate::vir;
 
+/// Version of Cranelift.
+pub const CRANELIFT_VERSION: &str = cranelift_codegen::VERSION;
+
 /// The host instructions that may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HostLevel {

@@ -14,8 +14,8 @@ use lower::options::{Forms, Options};
 use lower::passes;
 use lower::vir;
 
-pub use lower::host::Isa;
-pub use lower::jit::LowerError;
+pub use lower::host::{Isa, cpu_features, is_supported as has_wide};
+pub use lower::jit::{CRANELIFT_VERSION, LowerError};
 pub use lower::lift::region::is_vector;
 pub use lower::passes::{PASSES, Pass};
 

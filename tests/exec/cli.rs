@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+mod about;
 mod bad_input;
 mod bench_and_diff;
 mod cache;
