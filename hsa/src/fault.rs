@@ -11,6 +11,7 @@ use crate::lock::lock;
 use crate::pools::pointer;
 use crate::queue::Queue;
 use crate::state::{Event, Runtime};
+use crate::stats;
 
 /// Why a packet was not run to its end.
 pub(crate) struct Trouble {
@@ -80,6 +81,8 @@ pub(crate) fn report(rt: &'static Runtime, queue: &Queue, index: u64, trouble: &
     if handled {
         return;
     }
+    // Most programs abort now, and the C library's functions at exit are not called.
+    stats::print(rt);
     if let Some(callback) = queue.callback {
         let data = pointer(queue.data as u64);
         // SAFETY: the program gave the function for this, with this data; the queue lives until its

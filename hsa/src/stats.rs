@@ -8,7 +8,7 @@ use runtime::Stats;
 
 use crate::guard::guard;
 use crate::lock::lock;
-use crate::state;
+use crate::state::{self, Runtime};
 
 /// Counts of one kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,26 +77,30 @@ impl Totals {
     }
 }
 
-extern "C" fn print() {
+/// Prints the table and writes the profile, where the settings say so.
+pub(crate) fn print(rt: &Runtime) {
+    if rt.config.stats {
+        use std::io::Write as _;
+        // Errors of a closed standard error are ignored.
+        let _ = write!(std::io::stderr().lock(), "{}", rt.totals.text("wavelift: "));
+    }
+    #[cfg(feature = "jit")]
+    if let Some(destination) = &rt.config.profile {
+        crate::profile::write(rt, destination);
+    }
+}
+
+extern "C" fn at_exit() {
     guard(|| {
-        let rt = state::existing()?;
-        if rt.config.stats {
-            use std::io::Write as _;
-            // Errors of a closed standard error are ignored.
-            let _ = write!(std::io::stderr().lock(), "{}", rt.totals.text("wavelift: "));
-        }
-        #[cfg(feature = "jit")]
-        if let Some(destination) = &rt.config.profile {
-            crate::profile::write(rt, destination);
-        }
+        print(state::existing()?);
         Ok(())
     });
 }
 
-/// Prints the table and the profile, where the settings say so, when the program ends.
+/// Calls [`print`] when the program ends.
 pub(crate) fn print_at_exit() {
-    // SAFETY: `print` stays loaded, since the C library keeps a library that registered a function.
-    let failed = unsafe { libc::atexit(print) };
+    // SAFETY: the function stays loaded, since the C library keeps a library that registered one.
+    let failed = unsafe { libc::atexit(at_exit) };
     debug_assert_eq!(failed, 0, "bug: the C library takes 32 functions at least");
 }
 

@@ -230,13 +230,19 @@ fn kernel(
     );
     let end = clock::now();
     drop(running);
+    let count = |stats: &Stats| {
+        if rt.config.stats || rt.config.profile.is_some() {
+            rt.totals.add(&entry.code.name, stats, end - start);
+        }
+    };
     let stats = match result {
         Ok(stats) => stats,
-        Err(error) => return Err(Trouble::of_run(error, &entry, grid, workgroup)),
+        Err(error) => {
+            count(&Stats::default());
+            return Err(Trouble::of_run(error, &entry, grid, workgroup));
+        }
     };
-    if rt.config.stats || rt.config.profile.is_some() {
-        rt.totals.add(&entry.code.name, &stats, end - start);
-    }
+    count(&stats);
     complain_of_fallbacks(rt, &stats);
     if completion != 0 {
         stamp(rt, completion, start, end);

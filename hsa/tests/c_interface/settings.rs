@@ -59,16 +59,26 @@ fn a_dispatch_has_a_time_limit() {
         unreachable!("the library ends the program");
     }
     let name = "settings::a_dispatch_has_a_time_limit";
-    let variables = [("WAVELIFT_TIMEOUT", "0.4"), ("WAVELIFT_THREADS", "2")];
+    let variables = [
+        ("WAVELIFT_TIMEOUT", "0.4"),
+        ("WAVELIFT_THREADS", "2"),
+        ("WAVELIFT_PROFILE", "-"),
+        ("WAVELIFT_STATS", "1"),
+    ];
     let (signal, text) = child_with(name, &variables);
     assert_eq!(signal, ABORTED, "{text}");
     for part in [
         "was still running after 0.4 s, the time limit of the dispatch",
         "kernel grid_barrier, grid [320, 1, 1] in workgroups of [64, 1, 1]",
         "packet 0 of queue 0",
+        // Where the time went.
+        "wavelift: launches  workgroups",
+        "\nprofile of ",
+        "  grid_barrier\n",
     ] {
         assert!(text.contains(part), "no `{part}` in:\n{text}");
     }
+    assert!(!text.contains("launched no kernel"), "{text}");
     let (_, text) = child_with(name, &[("WAVELIFT_TIMEOUT", "0")]);
     let named = "WAVELIFT_TIMEOUT=0: expected a positive number of seconds";
     assert!(text.contains(named), "{text}");
