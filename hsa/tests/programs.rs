@@ -115,12 +115,18 @@ fn hip(source: &str, gpus: &[&str], more: &[&str]) -> Option<PathBuf> {
 
 /// Runs a program on the library.
 fn run(program: &Path, gpu: &str, arguments: &[&str]) -> Output {
+    run_with(program, gpu, arguments, &[])
+}
+
+/// The same with variables in the environment.
+fn run_with(program: &Path, gpu: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let path = format!("{}:{LLVM}", library().display());
     Command::new(program)
         .args(arguments)
         .env("LD_LIBRARY_PATH", path)
         .env("OMP_TARGET_OFFLOAD", "MANDATORY")
         .env("WAVELIFT_GPU", gpu)
+        .envs(variables.iter().copied())
         .output()
         .expect("the program was built")
 }
@@ -306,6 +312,25 @@ fn the_device_stops_the_program() {
             "HSA_STATUS_ERROR_MEMORY_FAULT",
         ],
     );
+}
+
+#[test]
+fn a_time_limit_ends_the_program() {
+    let Some(program) = hip("talk.hip", &["gfx900", "gfx906"], &[]) else {
+        return;
+    };
+    let variables = [("WAVELIFT_TIMEOUT", "0.5"), ("WAVELIFT_STATS", "1")];
+    let output = run_with(&program, "gfx900", &["wait"], &variables);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), ABORTED, "{text}");
+    for part in [
+        "was still running after 0.5 s, the time limit of the dispatch",
+        "kernel _Z13wait_for_everPVi",
+        "HSA_STATUS_ERROR_EXCEPTION",
+        "wavelift: launches  workgroups",
+    ] {
+        assert!(text.contains(part), "no `{part}` in:\n{text}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-// The device talks to the host: printf. And stops it: assert, abort, a wild store.
+// The device talks to the host: printf. And stops it: assert, abort, a wild store, a kernel without end.
 #include "check.h"
 
 #include <cassert>
@@ -25,6 +25,12 @@ __global__ void store_wildly(int *data)
         data[threadIdx.x] = 1;
 }
 
+__global__ void wait_for_ever(volatile int *data)
+{
+    while (*data == 0) {
+    }
+}
+
 int main(int, char **arguments)
 {
     const char *what = arguments[1];
@@ -36,6 +42,11 @@ int main(int, char **arguments)
         claim<<<1, 64>>>(10);
     } else if (!strcmp(what, "abort")) {
         give_up<<<1, 64>>>(5);
+    } else if (!strcmp(what, "wait")) {
+        int *data;
+        HIP(hipMalloc(&data, sizeof *data));
+        HIP(hipMemset(data, 0, sizeof *data));
+        wait_for_ever<<<1, 64>>>(data);
     } else {
         store_wildly<<<1, 64>>>((int *)0xdead0000);
     }
