@@ -136,9 +136,9 @@ pub(super) struct ExpectReport {
     /// The greatest errors, where elements differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) errors: Option<ErrorsReport>,
-    /// The greatest errors in words, where the tolerance accepts them.
+    /// The greatest errors in words, behind a semicolon.
     #[serde(skip)]
-    accepted: String,
+    greatest: String,
 }
 
 /// The greatest errors of a comparison.
@@ -313,7 +313,10 @@ impl ExpectReport {
             }),
             message: (!result.ok()).then(|| result.message()),
             errors: ErrorsReport::new(&result.errors),
-            accepted: result.errors.message(),
+            greatest: match result.errors.message() {
+                errors if errors.is_empty() => errors,
+                errors => format!("; {errors}"),
+            },
         }
     }
 
@@ -322,13 +325,9 @@ impl ExpectReport {
         match &self.message {
             None => {
                 let elements = counted(self.elements, "element");
-                let comma = if self.accepted.is_empty() { "" } else { "; " };
-                format!(
-                    "expect {}: ok, {elements}{comma}{}",
-                    self.buffer, self.accepted
-                )
+                format!("expect {}: ok, {elements}{}", self.buffer, self.greatest)
             }
-            Some(message) => format!("expect {}: FAILED: {message}", self.buffer),
+            Some(message) => format!("expect {}: FAILED: {message}{}", self.buffer, self.greatest),
         }
     }
 }

@@ -89,13 +89,13 @@ pub const BUFFER: Section = Section {
             "integer",
             "Number of elements; may be left out with `values`.",
         ),
+        key("random", "table", "Pseudo-random elements, see `random`."),
         key(
             "values",
             "array of numbers",
             "The elements. Large arrays belong in a .npy file.",
         ),
         key("fill", "number", "The value of every element."),
-        key("random", "table", "Pseudo-random elements, see `random`."),
     ],
     example: "[buffers]\nx = { file = \"x.npy\" }\ny = { type = \"f32\", count = 5120 }\nz = { type = \"i32\", values = [1, 2, 3] }\n\
               r = { type = \"f32\", count = 1024, random = { seed = 7, low = -1.0, high = 1.0 } }\ntmp = { bytes = 4096 }",

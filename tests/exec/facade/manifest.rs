@@ -190,7 +190,7 @@ fn unknown_keys_are_errors_everywhere() {
             "{}[expect]\nx = {{ file = \"x.npy\", eps = 1 }}",
             dispatch("")
         )),
-        "m.toml:9: expect.x.eps: unknown key `eps`; known here: file, abs, rel, ulp"
+        "m.toml:9: expect.x.eps: unknown key `eps`; known here: file, values, fill, type, abs, rel, ulp"
     );
     assert_eq!(
         error(&dispatch("args = [{ f80 = 1.0 }]")),
@@ -451,7 +451,10 @@ fn wrong_outputs_and_expectations_are_errors() {
             "[expect]\ny = { file = \"x.npy\" }",
             "expect.y: unknown buffer `y`; known are x",
         ),
-        ("[expect]\nx = { }", "expect.x: the key `file` is missing"),
+        (
+            "[expect]\nx = { }",
+            "expect.x: an expectation needs `file`, `values` or `fill`",
+        ),
         (
             "[expect]\nx = { file = \"none.npy\" }",
             "expect.x.file: cannot read none.npy: No such file or directory (os error 2)",
