@@ -4,7 +4,7 @@
 //! dependency of this package, so Cargo has made it when it compiles the binary, which then takes it
 //! in (`src/cli/exec/embedded.rs`): nothing is compiled twice. Other profiles leave it in the
 //! profile's folder, where `wavelift exec` finds it. `WAVELIFT_EMBED=0` leaves it out of release
-//! binaries, too, for packages that install it as a file.
+//! binaries, too, for packages that install it as a file; `WAVELIFT_EMBED=1` takes it into any.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

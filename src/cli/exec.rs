@@ -26,19 +26,22 @@ use library::Library;
 /// Runs an unmodified ROCm program (HIP, OpenCL, OpenMP offload) on this CPU. The program finds one
 /// GPU.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    override_usage = "wavelift exec [OPTIONS] PROGRAM [ARGUMENTS]...",
+    after_help = "Examples:
   wavelift exec ./vector_add
   wavelift exec --gpu gfx90a --stats ./vector_add 1000000
   wavelift exec --memcheck --threads 1 ./vector_add
   wavelift exec rocminfo
 
-Options stand before the program; what follows its name is its own. An option that is not given leaves
-its environment variable as it is: WAVELIFT_GPU, WAVELIFT_THREADS, WAVELIFT_ENGINE, WAVELIFT_VRAM_MIB,
-WAVELIFT_STACK, WAVELIFT_TIMEOUT, WAVELIFT_CACHE, WAVELIFT_CACHE_MIB, WAVELIFT_STATS=1,
-WAVELIFT_MEMCHECK=1, WAVELIFT_PROFILE.
+Options stand before the program; what follows its name is its own. An option that is not given
+leaves its environment variable as it is: WAVELIFT_GPU, WAVELIFT_THREADS, WAVELIFT_ENGINE,
+WAVELIFT_VRAM_MIB, WAVELIFT_STACK, WAVELIFT_TIMEOUT, WAVELIFT_CACHE, WAVELIFT_CACHE_MIB,
+WAVELIFT_STATS=1, WAVELIFT_MEMCHECK=1, WAVELIFT_PROFILE.
 
 The exit status is the program's; 2 if it was not started. A guest fault ends the program the way a
-GPU fault does, which for HIP is SIGABRT.")]
+GPU fault does, which for HIP is SIGABRT."
+)]
 pub(super) struct Args {
     /// The GPU that the program finds [default: WAVELIFT_GPU, else the first of gfx906, gfx900,
     /// gfx90a, gfx908, gfx803, gfx700 for which the program has code, else gfx906]
@@ -47,7 +50,7 @@ pub(super) struct Args {
     /// Worker threads of a kernel; 0 is one for each processor [default: WAVELIFT_THREADS, else 0]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// The engine; the default is jit if the build has it
+    /// The engine [default: WAVELIFT_ENGINE, else jit if the build has it]
     #[arg(long, value_parser = ["jit", "interp"])]
     engine: Option<String>,
     /// Memory of the GPU; it is committed when it is touched [default: WAVELIFT_VRAM_MIB, else 16384]

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use super::{Outcome, file, folder, wavelift, wavelift_in};
 
+#[cfg(embedded)]
+mod embedded;
 mod gpu;
 mod tools;
 
