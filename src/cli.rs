@@ -131,6 +131,14 @@ enum Command {
 #[command(long_about = keys::text(), help_template = "{about}")]
 struct ManifestArgs {}
 
+/// The exit status where the host starts no thread.
+pub(crate) fn no_thread(error: &std::io::Error) -> ExitCode {
+    complain(format_args!(
+        "error: cannot start a thread: {error}; raise the limits of memory and processes (ulimit -v, ulimit -u)"
+    ));
+    ExitCode::from(BAD_INPUT)
+}
+
 /// Parses the command line and runs the command.
 pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

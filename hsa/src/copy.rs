@@ -169,7 +169,7 @@ pub(crate) unsafe fn submit(
     }
     let running = rt.copies.threads.get_or_init(|| {
         (0..THREADS).all(|_| {
-            let thread = std::thread::Builder::new().name("hsa copy".to_owned());
+            let thread = runtime::stack::thread("hsa copy");
             thread.spawn(move || serve(rt)).is_ok()
         })
     });

@@ -3,6 +3,8 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+use runtime::stack;
+
 use crate::abi::{Handle, Outcome, SignalHandler, Status};
 use crate::lock::lock;
 use crate::pools::pointer;
@@ -48,7 +50,7 @@ impl Handlers {
     ) -> Outcome {
         rt.signals.check(signal)?;
         let running = self.thread.get_or_init(|| {
-            let thread = std::thread::Builder::new().name("hsa handlers".to_owned());
+            let thread = stack::thread("hsa handlers");
             thread.spawn(move || serve(rt)).is_ok()
         });
         if !running {
@@ -108,7 +110,7 @@ fn serve(rt: &'static Runtime) {
 pub(crate) fn call(function: unsafe extern "C" fn(*mut c_void), data: *mut c_void) -> Outcome {
     state::runtime()?;
     let data = data.expose_provenance();
-    let thread = std::thread::Builder::new().name("hsa function".to_owned());
+    let thread = stack::thread("hsa function");
     // SAFETY: the program passed the function for this call, with this data.
     let run = move || unsafe { function(pointer(data as u64)) };
     thread

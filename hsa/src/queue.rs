@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::thread::JoinHandle;
 
 use runtime::engine::{PRIVATE_BASE, SHARED_BASE};
+use runtime::stack;
 
 use crate::abi::{Handle, Outcome, QueueCallback, QueueHead, Status, packet, queue_at};
 use crate::clock::Place;
@@ -215,9 +216,7 @@ pub(crate) fn create(
     let written = fill(rt, &queue, kind);
     debug_assert!(written.is_ok(), "bug: the queue was allocated just now");
     let worker = queue.clone();
-    let thread = std::thread::Builder::new()
-        .name(format!("hsa queue {id}"))
-        .spawn(move || worker::serve(rt, &worker));
+    let thread = stack::thread(format!("hsa queue {id}")).spawn(move || worker::serve(rt, &worker));
     let thread = match thread {
         Ok(thread) => thread,
         Err(_) => {

@@ -23,6 +23,7 @@ pub mod lockstep;
 pub mod math;
 pub mod memory;
 pub mod object;
+pub mod stack;
 
 pub use code::LoadedCode;
 pub use engine::{Engine, Exit, Group, Stats};

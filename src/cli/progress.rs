@@ -25,8 +25,11 @@ impl Progress {
         let end = Arc::new(AtomicBool::new(false));
         let drawer = std::io::stderr().is_terminal().then(|| {
             let (done, end) = (done.clone(), end.clone());
-            std::thread::spawn(move || draw(&done, &end, total))
+            let thread = runtime::stack::thread("progress");
+            // Without it nothing is drawn.
+            thread.spawn(move || draw(&done, &end, total)).ok()
         });
+        let drawer = drawer.flatten();
         Progress { done, end, drawer }
     }
 

@@ -12,6 +12,7 @@ mod disasm;
 mod emitters;
 mod exec;
 mod faults;
+mod host_stack;
 mod one_liners;
 mod outputs;
 mod profile;

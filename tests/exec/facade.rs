@@ -7,6 +7,7 @@ mod compare;
 mod device;
 mod examples;
 mod host_buffer;
+mod host_stack;
 mod manifest;
 mod names;
 mod npy;

@@ -13,6 +13,7 @@ mod facts;
 mod following;
 mod gathers;
 mod halves;
+mod host_stack;
 mod indirect;
 mod lane_serial;
 mod loops;

@@ -14,6 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use crate::stack;
+
 /// A helper's work; the argument is its number, from 1 on.
 type Work<'a> = dyn Fn(usize) + Sync + 'a;
 
@@ -117,7 +119,7 @@ impl ThreadPool {
         let mut state = self.shared.state();
         while state.threads < helpers {
             let shared = self.shared.clone();
-            let thread = std::thread::Builder::new().name("wavelift worker".to_owned());
+            let thread = stack::thread("wavelift worker");
             // Without it the dispatch takes longer.
             let Ok(thread) = thread.spawn(move || shared.serve()) else {
                 return;

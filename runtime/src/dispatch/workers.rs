@@ -23,6 +23,7 @@ use crate::fault::{Access, Fault, FaultKind, Location, WaveFault};
 use crate::float_env::DefaultEnvironment;
 use crate::kernarg::{self, HiddenContext};
 use crate::memory::{Memory, MemoryError};
+use crate::stack;
 
 /// Settings of a dispatch.
 #[derive(Clone, Debug)]
@@ -347,8 +348,22 @@ impl Dispatcher {
         Dispatcher::default()
     }
 
-    /// Runs `kernel` of `code` over the grid of `launch`.
+    /// Runs `kernel` of `code` over the grid of `launch`. Where little is left of the caller's stack
+    /// ([`stack`]), this continues on another.
     pub fn run(
+        &self,
+        engine: &dyn Engine,
+        memory: &Memory,
+        code: &LoadedCode,
+        kernel: &KernelCode,
+        launch: &Launch<'_>,
+        settings: &Settings<'_>,
+    ) -> Result<Stats, RunError> {
+        stack::for_dispatch(|| self.run_here(engine, memory, code, kernel, launch, settings))
+    }
+
+    /// As [`Dispatcher::run`], on the caller's stack.
+    fn run_here(
         &self,
         engine: &dyn Engine,
         memory: &Memory,

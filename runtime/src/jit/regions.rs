@@ -21,6 +21,7 @@ use super::{JitEngine, cache};
 use crate::LoadedCode;
 use crate::engine::{Emitter, Group, Profiling};
 use crate::fault::FaultKind;
+use crate::stack;
 
 /// The identity of a region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -341,8 +342,10 @@ impl JitEngine {
             }
         }
         let allocation = *acceptable.last().expect("a tier accepts a translation");
-        let func = region::build(&request, &|pc| code.bytes_at(pc));
-        let object = compiler.object(&func, &options, code.base(), allocation);
+        let object = stack::for_translation(|| {
+            let func = region::build(&request, &|pc| code.bytes_at(pc));
+            compiler.object(&func, &options, code.base(), allocation)
+        });
         let object = Arc::new(object.map_err(|e| FaultKind::Unsupported {
             what: e.to_string(),
         })?);
@@ -379,7 +382,7 @@ impl JitEngine {
         };
         let job = Job {
             number: region.number,
-            func: region::build(&request, &|pc| code.bytes_at(pc)),
+            func: stack::for_translation(|| region::build(&request, &|pc| code.bytes_at(pc))),
             cache_key: self.cache_key(&request, &options, Allocation::Optimizing, code),
             options,
             base: code.base(),

@@ -19,6 +19,7 @@ use lower::options::Options;
 use super::cache;
 use super::regions::Regions;
 use crate::Stats;
+use crate::stack;
 
 /// Which translations run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,9 +113,7 @@ impl Improver {
             let (jobs, list) = mpsc::channel();
             let shared = Arc::downgrade(shared);
             // Without a thread the list is gone, and sending fails.
-            let thread = std::thread::Builder::new()
-                .name("translate".to_owned())
-                .spawn(move || work(host, &shared, &list));
+            let thread = stack::thread("translate").spawn(move || work(host, &shared, &list));
             (jobs, thread.ok())
         });
         let _ = jobs.send(job);
