@@ -235,7 +235,7 @@ def measure(name, bench, options, cores, processes):
         seconds = {n: [] for n in results}
         for _ in range(options.rounds):
             if "wavelift" in seconds:
-                answer = wavelift.ask("bench", manifest, "--seconds", str(options.seconds))
+                answer = wavelift.ask("bench", manifest, "--samples", "--seconds", str(options.seconds))
                 if "error" in answer:
                     row["notes"].append(f"wavelift: {answer['error']}")
                     del seconds["wavelift"]
@@ -369,7 +369,7 @@ def measure_emitters(name, options):
     for _ in range(options.rounds):
         for emitter in EMITTERS:
             wavelift = Wavelift(options.wavelift, 1, emitter)
-            answer = wavelift.ask("bench", manifest, "--seconds", str(options.seconds))
+            answer = wavelift.ask("bench", manifest, "--samples", "--seconds", str(options.seconds))
             if "error" in answer:
                 sys.exit(f"{name}, {emitter}: {answer['error']}")
             row = rows.setdefault(emitter, {"seconds": math.inf})

@@ -12,7 +12,7 @@ use super::input::{self, print_manifest};
 use super::options::{EngineChoice, RunOptions, engine_name, seconds};
 use super::output::{Output, complain};
 use super::report::{
-    DispatchReport, ExpectReport, Rates, Report, Times, counted, execution, rate, time,
+    DispatchReport, ExpectReport, Rates, Report, Times, counted, execution, quartiles, rate, time,
 };
 use super::run::{print_fallbacks, warn_of_failures};
 use super::session::Session;
@@ -54,9 +54,13 @@ pub(super) struct Args {
         conflicts_with_all = ["engine", "profile"]
     )]
     without: Vec<String>,
-    /// Print one JSON object
+    /// Print one JSON object; `execute_s` of a dispatch are minimum, lower quartile, median, upper
+    /// quartile and maximum of its times
     #[arg(long)]
     json: bool,
+    /// With --json: `execute_s` are the times of all rounds, in order
+    #[arg(long, requires = "json")]
+    samples: bool,
 }
 
 /// Fewest timed rounds.
@@ -91,6 +95,9 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     }
     report.ok = status == Status::Success;
     warn_of_failures(&report);
+    if !args.samples {
+        report.dispatches.iter_mut().for_each(keep_quartiles);
+    }
     if args.json {
         out.json(&report)?;
     } else {
@@ -151,6 +158,7 @@ fn measure(session: &Session, limit: Duration, report: &mut Report) -> Result<St
             }
             if let Times::Each(list) = &mut about.execute_s {
                 list.push(seconds);
+                about.samples = Some(list.len());
             }
         }
         rounds += 1;
@@ -173,17 +181,24 @@ fn changed_buffers(session: &Session) -> Result<Vec<usize>, Error> {
     Ok(changed)
 }
 
+/// Replaces a dispatch's times by their quartiles.
+fn keep_quartiles(about: &mut DispatchReport) {
+    if let Times::Each(list) = &mut about.execute_s
+        && let Some(kept) = quartiles(list)
+    {
+        *list = kept.into();
+    }
+}
+
 fn rates(about: &DispatchReport) -> Option<Rates> {
     let Times::Each(list) = &about.execute_s else {
         return None;
     };
-    let mut sorted = list.clone();
-    sorted.sort_by(f64::total_cmp);
-    let min = *sorted.first()?;
+    let [min, _, median, ..] = quartiles(list)?;
     let per_second = |count: Option<u64>| count.map(|count| count as f64 / min);
     Some(Rates {
         execute_min_s: min,
-        execute_median_s: (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0,
+        execute_median_s: median,
         instructions_per_s: per_second(about.instructions),
         lane_instructions_per_s: per_second(about.lane_instructions),
     })

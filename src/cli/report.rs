@@ -55,6 +55,9 @@ pub(super) struct DispatchReport {
     pub(super) waves: u64,
     pub(super) translate_s: f64,
     pub(super) execute_s: Times,
+    /// `bench` only: how many times were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) samples: Option<usize>,
     pub(super) instructions: Option<u64>,
     pub(super) lane_instructions: Option<u64>,
     pub(super) regions_translated: u64,
@@ -78,7 +81,7 @@ pub(super) struct DispatchReport {
     pub(super) rates: Option<Rates>,
 }
 
-/// Seconds: one number from `run`, a list from `bench`.
+/// Seconds: one number from `run`. From `bench` a list: the samples or their [`quartiles`].
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Times {
@@ -194,6 +197,7 @@ impl DispatchReport {
             waves: 0,
             translate_s: 0.0,
             execute_s: Times::One(0.0),
+            samples: None,
             instructions: None,
             lane_instructions: None,
             regions_translated: 0,
@@ -392,6 +396,19 @@ impl From<&Fault> for FaultReport {
             exec: format!("0x{:016x}", fault.exec),
         }
     }
+}
+
+/// Minimum, lower quartile, median, upper quartile and maximum of samples, between neighbours by
+/// linear interpolation; `None` without samples.
+pub(super) fn quartiles(samples: &[f64]) -> Option<[f64; 5]> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    Some([0, 1, 2, 3, 4].map(|quarter| {
+        let (at, rest) = (last * quarter / 4, last * quarter % 4);
+        let (low, high) = (sorted[at], sorted[(at + 1).min(last)]);
+        low + (high - low) * rest as f64 / 4.0
+    }))
 }
 
 /// Seconds of a launch without translation.

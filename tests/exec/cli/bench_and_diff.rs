@@ -23,13 +23,12 @@ fn bench_has_the_shape_of_the_contract() {
         let runs = value["runs"].as_u64().expect("a number");
         assert!(runs >= 3);
         let dispatch = &value["dispatches"][0];
-        let times = dispatch["execute_s"].as_array().expect("a list");
-        assert_eq!(times.len() as u64, runs);
-        let least = times
-            .iter()
-            .filter_map(|time| time.as_f64())
-            .fold(f64::MAX, f64::min);
-        assert_eq!(dispatch["execute_min_s"].as_f64(), Some(least));
+        let times = times(dispatch);
+        assert_eq!(times.len(), 5, "{times:?}");
+        assert!(times.is_sorted() && times[0] >= 0.0, "{times:?}");
+        assert_eq!(dispatch["samples"].as_u64(), Some(runs));
+        assert_eq!(dispatch["execute_min_s"].as_f64(), Some(times[0]));
+        assert_eq!(dispatch["execute_median_s"].as_f64(), Some(times[2]));
         assert_eq!(value["expect"][0]["ok"], true);
     }
     let bench = wavelift(&[
@@ -44,6 +43,48 @@ fn bench_has_the_shape_of_the_contract() {
     assert!(bench.stdout.contains(" rounds on interp\n"));
     assert!(bench.stdout.contains("\n  execution    min "));
     assert!(bench.stdout.contains(" by lane\n"));
+}
+
+/// The times of a dispatch.
+fn times(dispatch: &serde_json::Value) -> Vec<f64> {
+    let list = dispatch["execute_s"].as_array().expect("a list");
+    let times = list.iter().map(|time| time.as_f64().expect("a number"));
+    times.collect()
+}
+
+#[test]
+fn bench_prints_all_samples_if_asked() {
+    let args = [
+        "bench",
+        "examples/bitonic/bitonic.gfx900.toml",
+        "--engine",
+        "interp",
+        "--seconds",
+        "0.01",
+        "--json",
+        "--samples",
+    ];
+    let bench = wavelift(&args);
+    assert_eq!(bench.status, 0, "{}", bench.stderr);
+    let value = json(&bench);
+    let runs = value["runs"].as_u64().expect("a number");
+    let dispatches = value["dispatches"].as_array().expect("a list");
+    assert!(!dispatches.is_empty());
+    for dispatch in dispatches {
+        let mut times = times(dispatch);
+        assert_eq!(times.len() as u64, runs);
+        assert_eq!(dispatch["samples"].as_u64(), Some(runs));
+        times.sort_by(f64::total_cmp);
+        assert_eq!(dispatch["execute_min_s"].as_f64(), Some(times[0]));
+        let middle = [(times.len() - 1) / 2, times.len() / 2].map(|at| times[at]);
+        let median = dispatch["execute_median_s"].as_f64().expect("a number");
+        let range = middle[0] * (1.0 - 1e-12)..=middle[1] * (1.0 + 1e-12);
+        assert!(range.contains(&median), "{median} {middle:?}");
+    }
+    // Without --json there is nothing to print them in.
+    let refused = wavelift(&["bench", "x.toml", "--samples"]);
+    assert_eq!(refused.status, 2, "{}", refused.stdout);
+    assert!(refused.stderr.contains("--json"), "{}", refused.stderr);
 }
 
 #[test]
