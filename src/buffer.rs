@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytemuck::Pod;
+use runtime::memory::Purpose;
 
 use crate::arg::{Arg, Owner};
 use crate::device::Device;
@@ -65,7 +66,8 @@ impl fmt::Debug for Buffer {
 impl Buffer {
     /// Allocates `len` bytes of zeros.
     pub(crate) fn new(device: &Device, len: u64) -> Result<Buffer, Error> {
-        let address = device.0.memory.alloc(len, 256)?;
+        let memory = &device.0.memory;
+        let address = memory.alloc_for(Purpose::Buffer, len, 256)?;
         Ok(Buffer(Arc::new(Inner {
             device: device.clone(),
             address,

@@ -19,6 +19,8 @@ pub(crate) struct Trouble {
     what: String,
     /// Address of a memory fault.
     address: Option<u64>,
+    /// What the user may do to learn more.
+    advice: Option<&'static str>,
 }
 
 impl Trouble {
@@ -27,12 +29,16 @@ impl Trouble {
             status,
             what,
             address: None,
+            advice: None,
         }
     }
 
     pub(crate) fn of_fault(fault: &Fault, place: &str) -> Trouble {
         let status = match fault.kind {
-            FaultKind::Memory { .. } | FaultKind::Misaligned { .. } => Status::MEMORY_FAULT,
+            FaultKind::Memory { .. }
+            | FaultKind::Misaligned { .. }
+            | FaultKind::Overrun(_)
+            | FaultKind::ArgumentsWritten { .. } => Status::MEMORY_FAULT,
             FaultKind::OutsidePrivate { .. } | FaultKind::Uninitialized { .. } => {
                 Status::MEMORY_APERTURE_VIOLATION
             }
@@ -47,8 +53,9 @@ impl Trouble {
         };
         Trouble {
             status,
-            what: format!("{fault}\n   {place}"),
+            what: format!("{}\n   {place}", fault.account()),
             address,
+            advice: fault.advice(),
         }
     }
 }
@@ -69,9 +76,11 @@ pub(crate) fn report(rt: &'static Runtime, queue: &Queue, index: u64, trouble: &
         status,
         what,
         address,
+        advice,
     } = trouble;
+    let advice = advice.map_or(String::new(), |advice| format!("\n   {advice}"));
     say(format_args!(
-        "fault: {what}\n   packet {index} of queue {}",
+        "fault: {what}\n   packet {index} of queue {}{advice}",
         queue.id
     ));
     queue

@@ -12,6 +12,7 @@ use frontend::Gfx;
 use runtime::image::{
     AddressMode, DescriptorError, Filter, ImageDescriptor, SamplerDescriptor, Shape,
 };
+use runtime::memory::Purpose;
 
 use crate::abi::{Dim3, Handle, ImageFormat, ImageGeometry, ImageRegion, Outcome, Status};
 use crate::copy::{self, Task};
@@ -196,7 +197,7 @@ fn put_object(rt: &Runtime, words: &[u32]) -> Outcome<Handle> {
     let out_of = |_| Status::OUT_OF_RESOURCES;
     let address = rt
         .memory
-        .alloc(OBJECT_BYTES, OBJECT_BYTES)
+        .alloc_for(Purpose::Structure, OBJECT_BYTES, OBJECT_BYTES)
         .map_err(out_of)?;
     let written = rt.memory.store_dwords(address, words);
     debug_assert!(written.is_ok(), "bug: the object was allocated just now");

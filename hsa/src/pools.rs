@@ -10,6 +10,8 @@ use std::ffi::c_void;
 use std::fs::File;
 use std::sync::{Mutex, MutexGuard, RwLock};
 
+use runtime::memory::Purpose;
+
 use crate::abi::{FreeHandler, Handle, LinkInfo, Outcome, PointerInfo, Status};
 use crate::agent::{self, Agent};
 use crate::config::Config;
@@ -288,7 +290,11 @@ pub(crate) fn allocate(rt: &Runtime, pool: Pool, bytes: usize) -> Outcome<u64> {
     rt.pools.account(pool, whole)?;
     // Checked mode uses the exact end.
     let wanted = if rt.config.memcheck { bytes } else { whole };
-    let address = rt.memory.alloc(wanted, GRANULE).map_err(|_| {
+    let purpose = match pool {
+        Pool::HostKernarg => Purpose::System,
+        _ => Purpose::Data,
+    };
+    let address = rt.memory.alloc_for(purpose, wanted, GRANULE).map_err(|_| {
         rt.pools.unaccount(pool, whole);
         Status::OUT_OF_RESOURCES
     })?;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::thread::JoinHandle;
 
 use runtime::engine::{PRIVATE_BASE, SHARED_BASE};
+use runtime::memory::Purpose;
 use runtime::stack;
 
 use crate::abi::{Handle, Outcome, QueueCallback, QueueHead, Status, packet, queue_at};
@@ -175,8 +176,9 @@ pub(crate) fn create(
         return Err(Status::OUT_OF_RESOURCES);
     }
     let ring_bytes = u64::from(size) * packet::BYTES;
-    let address = rt.memory.alloc(queue_at::BYTES, 256).map_err(out_of)?;
-    let ring = match rt.memory.alloc(ring_bytes, 4096) {
+    let alloc = |bytes, align| rt.memory.alloc_for(Purpose::System, bytes, align);
+    let address = alloc(queue_at::BYTES, 256).map_err(out_of)?;
+    let ring = match alloc(ring_bytes, 4096) {
         Ok(ring) => ring,
         Err(_) => {
             let freed = rt.memory.free(address);

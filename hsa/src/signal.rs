@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use runtime::Memory;
-use runtime::memory::AllocError;
+use runtime::memory::{AllocError, Purpose};
 
 use crate::abi::{Handle, Outcome, Status, signal_at};
 use crate::clock::Place;
@@ -144,7 +144,8 @@ struct Free {
 
 impl Signals {
     pub(crate) fn new(memory: &Memory) -> Result<Signals, AllocError> {
-        let base = memory.alloc(u64::from(MAX_SIGNALS) * signal_at::BYTES, 4096)?;
+        let bytes = u64::from(MAX_SIGNALS) * signal_at::BYTES;
+        let base = memory.alloc_for(Purpose::System, bytes, 4096)?;
         let chunks = std::iter::repeat_with(OnceLock::new);
         Ok(Signals {
             base,

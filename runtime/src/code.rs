@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use frontend::{Gfx, Inst};
 
 use crate::fault::FaultKind;
-use crate::memory::{AllocError, Memory, MemoryError};
+use crate::memory::{AllocError, Memory, MemoryError, Purpose};
 use crate::object::{CodeObject, LoadError};
 
 /// Bytes that are written at once when code is loaded.
@@ -96,7 +96,7 @@ impl LoadedCode {
         resolve: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<LoadedCode, CodeError> {
         let len = object.image_size();
-        let base = memory.alloc(len, object.image_align())?;
+        let base = memory.alloc_for(Purpose::System, len, object.image_align())?;
         let loaded = LoadedCode::write(memory, object, base, len, resolve);
         if loaded.is_err() {
             memory.free(base)?;
@@ -161,7 +161,7 @@ impl LoadedCode {
 
     /// Instructions without a code object, for tests and tools; addresses are numbered from 0.
     pub fn from_bytes(memory: &Memory, gfx: Gfx, bytes: &[u8]) -> Result<LoadedCode, CodeError> {
-        let base = memory.alloc(bytes.len() as u64, 4096)?;
+        let base = memory.alloc_for(Purpose::System, bytes.len() as u64, 4096)?;
         memory.write_bytes(base, bytes)?;
         Ok(LoadedCode {
             id: next_id(),

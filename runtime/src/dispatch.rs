@@ -16,6 +16,7 @@
 //! A dispatch that is cancelled ([`CancelToken`]) begins no further workgroup, and those that run
 //! are abandoned when a wave has burned its fuel or has arrived at a barrier.
 
+mod afterwards;
 mod cancel;
 mod group;
 mod idle;

@@ -6,7 +6,7 @@ use std::fmt;
 
 use frontend::DecodeError;
 
-use crate::memory::MemoryError;
+use crate::memory::{MemoryError, Overrun};
 
 /// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -154,6 +154,20 @@ pub enum FaultKind {
         /// The limit.
         seconds: f64,
     },
+    /// Memory behind a buffer was written. Found when the dispatch had ended.
+    #[error("wrote past the end of a {}-byte buffer: {}", .0.len, Past(*.0))]
+    Overrun(Overrun),
+    /// The kernel argument segment, which kernels may only read, was written. Found when the
+    /// dispatch had ended.
+    #[error("wrote over its own arguments, at offset {offset} of {bytes} bytes")]
+    ArgumentsWritten {
+        /// Address of the segment.
+        address: u64,
+        /// Offset of the first changed byte.
+        offset: u64,
+        /// Size of the segment.
+        bytes: u64,
+    },
 }
 
 impl FaultKind {
@@ -168,6 +182,37 @@ impl FaultKind {
             FaultKind::Unsupported { .. } => "unsupported",
             FaultKind::Trap { .. } => "trap",
             FaultKind::Timeout { .. } => "timeout",
+            FaultKind::Overrun(_) => "overrun",
+            FaultKind::ArgumentsWritten { .. } => "arguments_written",
+        }
+    }
+
+    /// Is it known where it happened? Otherwise it was found when the dispatch had ended: a fault
+    /// names the kernel, and its instruction, workgroup, wave, lane and EXEC are empty.
+    pub const fn is_located(&self) -> bool {
+        !matches!(
+            self,
+            FaultKind::Overrun(_) | FaultKind::ArgumentsWritten { .. }
+        )
+    }
+
+    /// Can it come of an access outside an allocation, or of data that one has changed, so that
+    /// checked mode would say more?
+    const fn may_come_of_an_overrun(&self) -> bool {
+        match self {
+            // An access behind scratch has a remedy of its own.
+            FaultKind::Memory { nearest, .. } => {
+                !matches!(nearest, Some(near) if near.scratch.is_some())
+            }
+            FaultKind::Misaligned { .. }
+            | FaultKind::Overrun(_)
+            | FaultKind::ArgumentsWritten { .. } => true,
+            FaultKind::Uninitialized { .. }
+            | FaultKind::OutsidePrivate { .. }
+            | FaultKind::IllegalInstruction { .. }
+            | FaultKind::Unsupported { .. }
+            | FaultKind::Trap { .. }
+            | FaultKind::Timeout { .. } => false,
         }
     }
 
@@ -177,6 +222,10 @@ impl FaultKind {
             FaultKind::Memory { address, .. } | FaultKind::Misaligned { address, .. } => {
                 Some(*address)
             }
+            FaultKind::Overrun(overrun) => Some(overrun.start + overrun.len + overrun.past),
+            FaultKind::ArgumentsWritten {
+                address, offset, ..
+            } => Some(*address + *offset),
             _ => None,
         }
     }
@@ -247,6 +296,19 @@ fn past_scratch(f: &mut fmt::Formatter<'_>, lane_bytes: u64) -> fmt::Result {
         f,
         "past the end of the lane's {lane_bytes} bytes of scratch; try --stack BYTES"
     )
+}
+
+/// Prints which bytes past the end of a buffer were written.
+struct Past(Overrun);
+
+impl fmt::Display for Past {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Overrun { past, changed, .. } = self.0;
+        match changed {
+            1 => write!(f, "1 byte is changed, {past} bytes past it"),
+            n => write!(f, "{n} bytes are changed, the first {past} bytes past it"),
+        }
+    }
 }
 
 /// Prints the position of an access relative to the nearest allocation.
@@ -337,17 +399,54 @@ pub struct Fault {
     pub lane: Option<u32>,
     /// EXEC at the instruction.
     pub exec: u64,
+    /// The dispatch ran in checked mode.
+    pub checked: bool,
+}
+
+/// What a fault's message ends with if checked mode may say more.
+const TRY_MEMCHECK: &str = "to find the first access outside an allocation, try --memcheck";
+
+impl Fault {
+    /// What the user may do to learn more.
+    pub fn advice(&self) -> Option<&'static str> {
+        let useful = !self.checked && self.kind.may_come_of_an_overrun();
+        useful.then_some(TRY_MEMCHECK)
+    }
+
+    /// The message without [`Fault::advice`].
+    pub fn account(&self) -> impl fmt::Display {
+        Account(self)
+    }
+}
+
+/// Prints what happened, and where.
+struct Account<'a>(&'a Fault);
+
+impl fmt::Display for Account<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Account(fault) = self;
+        if !fault.kind.is_located() {
+            let (kernel, kind) = (&fault.kernel, &fault.kind);
+            writeln!(f, "kernel {kernel} {kind}")?;
+            return f.write_str("   found after the dispatch; the instruction is not known");
+        }
+        match fault.lane {
+            Some(lane) => writeln!(f, "lane {lane} {}", fault.kind)?,
+            None => writeln!(f, "the wave {}", fault.kind)?,
+        }
+        let (kernel, instruction) = (&fault.kernel, &fault.instruction);
+        let wave = (fault.workgroup, fault.wave, fault.exec);
+        write_location(f, kernel, (fault.pc, &fault.symbol, instruction), wave)
+    }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.lane {
-            Some(lane) => writeln!(f, "lane {lane} {}", self.kind)?,
-            None => writeln!(f, "the wave {}", self.kind)?,
+        self.account().fmt(f)?;
+        match self.advice() {
+            Some(advice) => write!(f, "\n   {advice}"),
+            None => Ok(()),
         }
-        let (kernel, instruction) = (&self.kernel, &self.instruction);
-        let wave = (self.workgroup, self.wave, self.exec);
-        write_location(f, kernel, (self.pc, &self.symbol, instruction), wave)
     }
 }
 

@@ -3,14 +3,33 @@
 //! so that a wild address is an error and never a host access.
 //!
 //! Without checked mode the whole part of the arena below the high-water mark of allocations may be
-//! accessed, freed blocks and red zones included: that is the one comparison that translated code
-//! makes, and both engines must agree. In checked mode ([`Options::exact`]) only live allocations
-//! may be accessed, and [`Memory::limit`] is 0, so that translated code always takes the slow path.
+//! accessed, freed blocks and gaps included: that is the one comparison that translated code makes,
+//! and both engines must agree. In checked mode ([`Options::exact`]) only live allocations may be
+//! accessed, and [`Memory::limit`] is 0, so that translated code always takes the slow path.
 //!
 //! Guest memory may be accessed by several waves at once. All accesses are relaxed atomics of the
 //! widest size that their alignment allows, so that races of the guest are not undefined behaviour
 //! of the host. An aligned element of 8 or 16 bytes is one access (`sixteen`): guests that build
 //! atomics on it see all of one store or nothing of it.
+//!
+//! # Overruns without checked mode
+//!
+//! Behind each allocation is a gap of 64 KiB (less in an arena that is nearly full), which commits
+//! no host memory. Code, kernel arguments and queues are in a lower part of the arena
+//! ([`Purpose`]). So an overrun by less than the gap changes neither another buffer nor what the
+//! dispatcher reads. It is reported as follows:
+//!
+//! * An access behind the allocation with the highest address is a fault, since it is above the
+//!   high-water mark.
+//! * A write to the first 4 to 8 KiB behind a buffer ([`Purpose::Buffer`]), to the end of its last
+//!   page and the page after that, is found by [`Memory::check_marks`], which the dispatcher calls
+//!   after a dispatch: the bytes there have a pattern. Lane and instruction remain unknown.
+//! * Other accesses to a gap are not noticed: reads, writes farther behind, and writes of what is
+//!   there already. Gaps are not protected from access, because translated code may load the
+//!   elements of inactive lanes, and these may be in a gap.
+//! * An access that misses the gap may hit another allocation, or the free space of the lower part.
+//!
+//! Checked mode reports all of them where they happen.
 #![expect(
     unsafe_code,
     reason = "guest memory is reached by address; every access is checked here"
@@ -18,6 +37,7 @@
 
 mod copy;
 mod host;
+mod marks;
 mod scratch;
 pub(crate) mod sixteen;
 mod table;
@@ -29,8 +49,10 @@ use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
 use crate::fault::{Access, FaultKind, Nearest};
 use host::HostRanges;
+use marks::Marks;
+pub use marks::Overrun;
 use scratch::ScratchRegions;
-use table::{Block, Table};
+use table::{Block, GAP, Part, RED_ZONE, Table};
 
 /// Default size of the reserved address space.
 pub const DEFAULT_RESERVE: u64 = 64 << 30;
@@ -130,6 +152,21 @@ impl Default for Options {
     }
 }
 
+/// What an allocation is for. This decides where it is, and what is behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Data of an embedder that examines overruns itself, or not at all.
+    Data,
+    /// A buffer with marks behind it, by which [`Memory::check_marks`] finds overruns.
+    Buffer,
+    /// Data of which pieces are released: no large host pages.
+    Sparse,
+    /// Code objects, queues, memory for kernel arguments.
+    System,
+    /// A small structure that the guest only reads, such as the arguments of one dispatch.
+    Structure,
+}
+
 /// Guest memory.
 pub struct Memory {
     map: MmapRaw,
@@ -143,6 +180,7 @@ pub struct Memory {
     table: RwLock<Table>,
     host: HostRanges,
     scratch: ScratchRegions,
+    marks: Marks,
 }
 
 impl Memory {
@@ -178,6 +216,7 @@ impl Memory {
             table: RwLock::new(Table::new(reserve)),
             host: HostRanges::default(),
             scratch: ScratchRegions::default(),
+            marks: Marks::default(),
             map,
         })
     }
@@ -185,21 +224,28 @@ impl Memory {
     // ---- allocation
 
     /// Allocates `bytes` bytes of zeros at a multiple of `align` (a power of two; at least 256 is
-    /// given). Zero bytes give an address of their own as well.
+    /// given), as [`Purpose::Data`]. Zero bytes give an address of their own as well.
     pub fn alloc(&self, bytes: u64, align: u64) -> Result<u64, AllocError> {
-        self.alloc_with(bytes, align, bytes >= LARGE)
+        self.alloc_for(Purpose::Data, bytes, align)
     }
 
     /// As [`Memory::alloc`], for sparse use with piecewise release: no large pages.
     pub fn alloc_sparse(&self, bytes: u64, align: u64) -> Result<u64, AllocError> {
-        self.alloc_with(bytes, align, false)
+        self.alloc_for(Purpose::Sparse, bytes, align)
     }
 
-    fn alloc_with(&self, bytes: u64, align: u64, large: bool) -> Result<u64, AllocError> {
+    /// As [`Memory::alloc`], for a purpose.
+    pub fn alloc_for(&self, purpose: Purpose, bytes: u64, align: u64) -> Result<u64, AllocError> {
         if !align.is_power_of_two() {
             return Err(AllocError::Alignment(align));
         }
+        let large = bytes >= LARGE && purpose != Purpose::Sparse;
         let align = if large { align.max(LARGE_PAGE) } else { align };
+        let (part, gap) = match purpose {
+            Purpose::Data | Purpose::Buffer | Purpose::Sparse => (Part::Data, GAP),
+            Purpose::System => (Part::System, GAP),
+            Purpose::Structure => (Part::System, RED_ZONE),
+        };
         let mut table = self.table.write().expect("no holder of the lock panics");
         let full = |table: &Table| AllocError::Full {
             bytes,
@@ -207,12 +253,15 @@ impl Memory {
             live: table.live_bytes(),
         };
         let placed = table
-            .alloc(self.base, bytes, align)
+            .alloc((self.base, part), bytes, align, gap)
             .ok_or_else(|| full(&table))?;
         if placed.used_before {
             self.clear(placed.block);
         }
         self.use_large_pages(placed.block, large);
+        if purpose == Purpose::Buffer && !self.exact {
+            self.mark(placed);
+        }
         let end = placed.block.extent();
         let high = self.high.fetch_max(end, Relaxed).max(end);
         if !self.exact {
@@ -228,6 +277,7 @@ impl Memory {
             .checked_sub(self.base)
             .and_then(|offset| table.free(offset))
             .ok_or(AllocError::NotAllocated(address))?;
+        self.marks.remove(block.start);
         if self.exact {
             self.scratch.end(address, block.len);
         }

@@ -177,15 +177,16 @@ pub(super) struct FirstReport {
 pub(super) struct FaultReport {
     kind: &'static str,
     kernel: String,
-    pc: u64,
-    instruction: String,
-    workgroup: [u32; 3],
-    wave: u32,
+    /// These are null if the fault was found after the dispatch.
+    pc: Option<u64>,
+    instruction: Option<String>,
+    workgroup: Option<[u32; 3]>,
+    wave: Option<u32>,
     lane: Option<u32>,
     address: Option<u64>,
     message: String,
     symbol: Option<String>,
-    exec: String,
+    exec: Option<String>,
 }
 
 impl DispatchReport {
@@ -379,13 +380,14 @@ impl FaultReport {
 
 impl From<&Fault> for FaultReport {
     fn from(fault: &Fault) -> FaultReport {
+        let located = fault.kind.is_located();
         FaultReport {
             kind: fault.kind.name(),
             kernel: fault.kernel.clone(),
-            pc: fault.pc,
-            instruction: fault.instruction.clone(),
-            workgroup: fault.workgroup,
-            wave: fault.wave,
+            pc: located.then_some(fault.pc),
+            instruction: located.then(|| fault.instruction.clone()),
+            workgroup: located.then_some(fault.workgroup),
+            wave: located.then_some(fault.wave),
             lane: fault.lane,
             address: fault.kind.address(),
             message: fault.to_string(),
@@ -393,7 +395,7 @@ impl From<&Fault> for FaultReport {
                 .symbol
                 .as_ref()
                 .map(|(name, offset)| format!("{name}+0x{offset:x}")),
-            exec: format!("0x{:016x}", fault.exec),
+            exec: located.then(|| format!("0x{:016x}", fault.exec)),
         }
     }
 }

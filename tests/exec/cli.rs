@@ -15,6 +15,7 @@ mod faults;
 mod host_stack;
 mod one_liners;
 mod outputs;
+mod overruns;
 mod profile;
 #[path = "../../src/cli/progress.rs"]
 #[expect(

@@ -11,6 +11,7 @@ mod host_stack;
 mod manifest;
 mod names;
 mod npy;
+mod overruns;
 mod profile;
 mod random;
 mod stream;

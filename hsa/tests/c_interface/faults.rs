@@ -104,7 +104,7 @@ fn a_memory_fault_ends_the_program() {
         "lane 0 read 4 bytes at 0xdead0000",
         "global_load_dword",
         "kernel saxpy",
-        "packet 0 of queue 0",
+        "packet 0 of queue 0\n   to find the first access outside an allocation, try --memcheck\n",
     ] {
         assert!(text.contains(part), "no `{part}` in:\n{text}");
     }

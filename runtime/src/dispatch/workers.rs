@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use frontend::{LANES, WaveState};
 
+use super::afterwards;
 use super::cancel::CancelToken;
 use super::group::{GroupRunner, Outcome, Referee, Room, Verdict};
 use super::idle::Idle;
@@ -22,7 +23,7 @@ use crate::engine::{Engine, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
 use crate::fault::{Access, Fault, FaultKind, Location, WaveFault};
 use crate::float_env::DefaultEnvironment;
 use crate::kernarg::{self, HiddenContext};
-use crate::memory::{Memory, MemoryError};
+use crate::memory::{Memory, MemoryError, Purpose};
 use crate::stack;
 
 /// Settings of a dispatch.
@@ -49,6 +50,10 @@ pub struct Settings<'a> {
     /// Stops the dispatch when it is cancelled; the result is then [`RunError::Cancelled`], unless
     /// all workgroups had ended or one had faulted.
     pub cancel: Option<CancelToken>,
+    /// Afterwards looks for writes behind buffers and to the kernel's arguments
+    /// ([`Memory::check_marks`]), which are faults. Of dispatches that run at the same time, any may
+    /// be named.
+    pub find_overruns: bool,
 }
 
 impl Default for Settings<'_> {
@@ -63,6 +68,7 @@ impl Default for Settings<'_> {
             progress: None,
             on_wait: None,
             cancel: None,
+            find_overruns: true,
         }
     }
 }
@@ -461,8 +467,14 @@ impl Dispatcher {
             .fault
             .into_inner()
             .expect("no holder of the lock panics");
+        let mut fault = fault.map(|(fault, _)| fault);
+        if settings.find_overruns {
+            // Also after a fault, so that a later dispatch does not answer for this one.
+            let found = afterwards::find(memory, code, kernel, prepared.own_arguments());
+            fault = fault.or(found);
+        }
         match fault {
-            Some((fault, _)) => Err(RunError::Fault(Box::new(fault))),
+            Some(fault) => Err(RunError::Fault(Box::new(fault))),
             None if board.cancelled.into_inner() => Err(RunError::Cancelled {
                 kernel: kernel.name.clone(),
             }),
@@ -592,6 +604,7 @@ fn describe(
         wave,
         lane,
         exec,
+        checked: runner.memory.is_exact(),
     }
 }
 
@@ -634,13 +647,13 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn new(memory: &'a Memory, bytes: u64, align: u64) -> Result<Block<'a>, LaunchError> {
-        let address = memory.alloc(bytes, align)?;
-        Ok(Block { memory, address })
-    }
-
-    fn sparse(memory: &'a Memory, bytes: u64, align: u64) -> Result<Block<'a>, LaunchError> {
-        let address = memory.alloc_sparse(bytes, align)?;
+    fn new(
+        memory: &'a Memory,
+        purpose: Purpose,
+        bytes: u64,
+        align: u64,
+    ) -> Result<Block<'a>, LaunchError> {
+        let address = memory.alloc_for(purpose, bytes, align)?;
         Ok(Block { memory, address })
     }
 }
@@ -662,7 +675,7 @@ struct Prepared<'a> {
     packet_ptr: u64,
     queue_ptr: u64,
     _structures: Option<Block<'a>>,
-    _kernarg_block: Option<Block<'a>>,
+    kernarg_block: Option<Block<'a>>,
     scratch: Option<Block<'a>>,
     /// Scratch of all waves of a worker.
     worker_scratch: u64,
@@ -692,7 +705,8 @@ impl<'a> Prepared<'a> {
                 (None, queued.packet, queued.queue, queued.dispatch_id)
             }
             _ => {
-                let block = Block::new(memory, (PACKET_BYTES + QUEUE_BYTES) as u64, 256)?;
+                let bytes = (PACKET_BYTES + QUEUE_BYTES) as u64;
+                let block = Block::new(memory, Purpose::Structure, bytes, 256)?;
                 let packet_ptr = block.address;
                 let queue_ptr = packet_ptr + PACKET_BYTES as u64;
                 (Some(block), packet_ptr, queue_ptr, dispatch_id)
@@ -740,7 +754,8 @@ impl<'a> Prepared<'a> {
             None => None,
             Some(()) => {
                 // Compilers load whole aligned dwords, up to four at once, from the segment.
-                let block = Block::new(memory, kernarg.len().next_multiple_of(16) as u64, 256)?;
+                let bytes = kernarg.len().next_multiple_of(16) as u64;
+                let block = Block::new(memory, Purpose::Structure, bytes, 256)?;
                 memory.write_bytes(block.address, &kernarg)?;
                 Some(block)
             }
@@ -767,7 +782,10 @@ impl<'a> Prepared<'a> {
         let worker_scratch = u64::from(lane_scratch) * LANES as u64 * waves;
         let scratch = match worker_scratch {
             0 => None,
-            bytes => Some(Block::sparse(memory, bytes * threads as u64, 1 << 16)?),
+            bytes => {
+                let bytes = bytes * threads as u64;
+                Some(Block::new(memory, Purpose::Sparse, bytes, 1 << 16)?)
+            }
         };
         let scratch_base = scratch.as_ref().map_or(0, |block| block.address);
         let queue = packet::queue(&QueueFacts {
@@ -792,13 +810,19 @@ impl<'a> Prepared<'a> {
             packet_ptr,
             queue_ptr,
             _structures: structures,
-            _kernarg_block: kernarg_block,
+            kernarg_block,
             scratch,
             worker_scratch,
             lane_scratch,
             lds_bytes,
             dispatch_id,
         })
+    }
+
+    /// Address and contents of the kernel argument segment, if it belongs to the dispatch.
+    fn own_arguments(&self) -> Option<(u64, &[u8])> {
+        let block = self.kernarg_block.as_ref()?;
+        Some((block.address, &self.kernarg))
     }
 
     /// Initial registers and scratch of a worker's waves. Each worker has its own scratch, which is

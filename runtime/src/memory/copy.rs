@@ -49,6 +49,18 @@ fn store_16(ptr: *mut u8, bytes: &[u8; 16]) {
     unsafe { sixteen::store::<false>(ptr, words) };
 }
 
+/// Loads an aligned word of 8 bytes, which must be in the arena.
+#[inline(always)]
+pub(super) fn load_word(ptr: *mut u8) -> u64 {
+    load_8(ptr)
+}
+
+/// Stores an aligned word of 8 bytes, which must be in the arena.
+#[inline(always)]
+pub(super) fn store_word(ptr: *mut u8, value: u64) {
+    store_8(ptr, value);
+}
+
 /// The widest piece of at most `len` bytes that an access at `ptr` may use.
 #[inline(always)]
 fn piece_size(ptr: *mut u8, len: usize) -> usize {

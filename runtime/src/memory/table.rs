@@ -1,13 +1,31 @@
-//! The allocator of the arena: first-fit on offsets, with red zones, and a record of allocations.
-//! Independent of host memory.
+//! The allocator of the arena: first-fit on offsets, in two parts, with unallocated bytes behind each
+//! allocation, and a record of allocations. Independent of host memory.
 
 use std::collections::BTreeMap;
 
-/// Unallocated bytes between allocations.
+/// Unallocated bytes behind an allocation: a moderate overrun does not reach the next one. Not a
+/// multiple of a page, so that buffers of a power of two do not all begin at the same place of a
+/// page, where they would compete for the same lines of the host's first cache.
+pub(super) const GAP: u64 = (64 << 10) + 256;
+
+/// The same in an arena without room for [`GAP`], and behind structures of the dispatcher.
 pub(super) const RED_ZONE: u64 = 256;
 
 /// Every allocation begins at a multiple of this.
 pub(super) const MIN_ALIGN: u64 = 256;
+
+/// Maximum size of the part for code and queues, and its share of smaller arenas.
+const MAX_SYSTEM: u64 = 256 << 20;
+const SYSTEM_SHARE: u64 = 16;
+
+/// A part of the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Code, kernel arguments and queues: the lower part. An overrun of a buffer does not reach it.
+    System,
+    /// Everything else, and what the other part has no room for.
+    Data,
+}
 
 /// An allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +42,9 @@ impl Block {
         self.start + self.len.next_multiple_of(4)
     }
 
-    /// First byte after the red zone.
-    const fn reserved_end(self) -> u64 {
-        (self.start + self.len).next_multiple_of(MIN_ALIGN) + RED_ZONE
+    /// First byte after `gap` unallocated bytes behind it.
+    const fn reserved_end(self, gap: u64) -> u64 {
+        (self.start + self.len).next_multiple_of(MIN_ALIGN) + gap
     }
 }
 
@@ -34,89 +52,82 @@ impl Block {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) block: Block,
-    /// It lies (in part) where an earlier allocation was, so its bytes may not be zero.
+    /// First byte after the unallocated bytes behind it.
+    pub(super) end: u64,
+    /// Its bytes may not be zero: it lies (in part) where an earlier allocation was, or where a
+    /// guest may write without an allocation.
     pub(super) used_before: bool,
+}
+
+/// Size of an allocation, and its end with the unallocated bytes behind it.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    len: u64,
+    end: u64,
+}
+
+/// The free space of a part.
+#[derive(Debug)]
+struct Zone {
+    /// Offset behind the part.
+    end: u64,
+    /// Nothing at or above was ever allocated.
+    fresh: u64,
+    /// Holes below `fresh`: offset to length, coalesced.
+    holes: BTreeMap<u64, u64>,
 }
 
 /// The allocations of an arena of `len` bytes.
 #[derive(Debug)]
 pub(super) struct Table {
     len: u64,
-    /// Nothing at or above was ever allocated.
-    fresh: u64,
-    live: BTreeMap<u64, u64>,
+    /// By [`Part`].
+    zones: [Zone; 2],
+    live: BTreeMap<u64, Entry>,
     /// Freed, for messages; overwritten when reused.
-    freed: BTreeMap<u64, u64>,
-    /// Holes below `fresh`: offset to length, coalesced.
-    holes: BTreeMap<u64, u64>,
+    freed: BTreeMap<u64, Entry>,
 }
 
-impl Table {
-    pub(super) fn new(len: u64) -> Table {
-        Table {
-            len,
-            fresh: 0,
-            live: BTreeMap::new(),
-            freed: BTreeMap::new(),
+impl Zone {
+    fn new(start: u64, end: u64) -> Zone {
+        Zone {
+            end,
+            fresh: start,
             holes: BTreeMap::new(),
         }
     }
 
-    /// Allocates `len` bytes at a multiple of `align` (a power of two) relative to an arena that
-    /// begins at `base`.
-    pub(super) fn alloc(&mut self, base: u64, len: u64, align: u64) -> Option<Placed> {
-        let align = align.max(MIN_ALIGN);
-        let place = |from: u64| -> Option<Block> {
-            let start = base.checked_add(from)?.checked_next_multiple_of(align)? - base;
-            // Sizes near the end of the number range must not wrap in the checks below.
-            (len <= self.len && start <= self.len).then_some(Block { start, len })
-        };
+    /// Takes space for a block that `place` gives for the first offset that it may have; the flag
+    /// is set if the space was used before.
+    fn take(&mut self, gap: u64, place: impl Fn(u64) -> Option<Block>) -> Option<(Block, bool)> {
         let hole = self.holes.iter().find_map(|(&from, &size)| {
             let block = place(from)?;
-            (block.reserved_end() <= from + size).then_some((from, size, block))
+            (block.reserved_end(gap) <= from + size).then_some((from, size, block))
         });
-        let (block, used_before) = if let Some((from, size, block)) = hole {
+        if let Some((from, size, block)) = hole {
             self.holes.remove(&from);
             if block.start > from {
                 self.holes.insert(from, block.start - from);
             }
-            let end = from + size;
-            if block.reserved_end() < end {
-                self.holes
-                    .insert(block.reserved_end(), end - block.reserved_end());
+            let (used, end) = (block.reserved_end(gap), from + size);
+            if used < end {
+                self.holes.insert(used, end - used);
             }
-            (block, true)
-        } else {
-            let block = place(self.fresh)?;
-            if block.reserved_end() > self.len {
-                return None;
-            }
-            if block.start > self.fresh {
-                self.holes.insert(self.fresh, block.start - self.fresh);
-            }
-            self.fresh = block.reserved_end();
-            (block, false)
-        };
-        let covered: Vec<u64> = self
-            .freed
-            .range(..block.reserved_end())
-            .rev()
-            .take_while(|&(&start, &len)| Block { start, len }.reserved_end() > block.start)
-            .map(|(&start, _)| start)
-            .collect();
-        for start in covered {
-            self.freed.remove(&start);
+            return Some((block, true));
         }
-        self.live.insert(block.start, len);
-        Some(Placed { block, used_before })
+        let block = place(self.fresh)?;
+        if block.reserved_end(gap) > self.end {
+            return None;
+        }
+        if block.start > self.fresh {
+            self.holes.insert(self.fresh, block.start - self.fresh);
+        }
+        self.fresh = block.reserved_end(gap);
+        Some((block, false))
     }
 
-    /// Takes the allocation at `start` back.
-    pub(super) fn free(&mut self, start: u64) -> Option<Block> {
-        let len = self.live.remove(&start)?;
-        let block = Block { start, len };
-        self.freed.insert(start, len);
-        let (mut from, mut to) = (start, block.reserved_end());
+    /// Takes space back.
+    fn give(&mut self, mut from: u64, mut to: u64) {
         if let Some((&before, &size)) = self.holes.range(..from).next_back()
             && before + size == from
         {
@@ -128,13 +139,83 @@ impl Table {
             to += size;
         }
         self.holes.insert(from, to - from);
-        Some(block)
+    }
+}
+
+impl Table {
+    pub(super) fn new(len: u64) -> Table {
+        let system = (len / SYSTEM_SHARE).min(MAX_SYSTEM) / MIN_ALIGN * MIN_ALIGN;
+        Table {
+            len,
+            zones: [Zone::new(0, system), Zone::new(system, len)],
+            live: BTreeMap::new(),
+            freed: BTreeMap::new(),
+        }
+    }
+
+    /// Allocates `len` bytes at a multiple of `align` (a power of two) relative to an arena that
+    /// begins at `base`, with `gap` unallocated bytes behind them where there is room for so many.
+    pub(super) fn alloc(
+        &mut self,
+        (base, part): (u64, Part),
+        len: u64,
+        align: u64,
+        gap: u64,
+    ) -> Option<Placed> {
+        let align = align.max(MIN_ALIGN);
+        let all = self.len;
+        let place = |from: u64| -> Option<Block> {
+            let start = base.checked_add(from)?.checked_next_multiple_of(align)? - base;
+            // Sizes near the end of the number range must not wrap in later sums.
+            (len <= all && start <= all).then_some(Block { start, len })
+        };
+        let tries = [(part, gap), (Part::Data, gap), (Part::Data, RED_ZONE)];
+        let (block, used, part, gap) = tries.into_iter().find_map(|(part, gap)| {
+            let (block, used) = self.zones[part as usize].take(gap, place)?;
+            Some((block, used, part, gap))
+        })?;
+        let end = block.reserved_end(gap);
+        let covered: Vec<u64> = self
+            .freed
+            .range(..end)
+            .rev()
+            .take_while(|(_, entry)| entry.end > block.start)
+            .map(|(&start, _)| start)
+            .collect();
+        for start in covered {
+            self.freed.remove(&start);
+        }
+        self.live.insert(block.start, Entry { len, end });
+        Some(Placed {
+            block,
+            end,
+            // All of the system's part is below the data, so guests may write to its free space.
+            used_before: used || part == Part::System,
+        })
+    }
+
+    /// Takes the allocation at `start` back.
+    pub(super) fn free(&mut self, start: u64) -> Option<Block> {
+        let entry = self.live.remove(&start)?;
+        self.freed.insert(start, entry);
+        let zone = match start < self.zones[Part::System as usize].end {
+            true => Part::System,
+            false => Part::Data,
+        };
+        self.zones[zone as usize].give(start, entry.end);
+        Some(Block {
+            start,
+            len: entry.len,
+        })
     }
 
     /// The live allocation at or before `offset`.
     pub(super) fn at_or_before(&self, offset: u64) -> Option<Block> {
-        let (&start, &len) = self.live.range(..=offset).next_back()?;
-        Some(Block { start, len })
+        let (&start, entry) = self.live.range(..=offset).next_back()?;
+        Some(Block {
+            start,
+            len: entry.len,
+        })
     }
 
     /// Do all of `len` bytes at `offset` belong to one live allocation?
@@ -150,14 +231,14 @@ impl Table {
             let (start, end) = (i128::from(block.start), i128::from(block.start + block.len));
             (start - offset).max(offset - end + 1).max(0)
         };
-        let around = |map: &BTreeMap<u64, u64>| {
+        let around = |map: &BTreeMap<u64, Entry>| {
             let key = u64::try_from(offset.max(0)).unwrap_or(u64::MAX);
             let before = map.range(..=key).next_back();
             let after = map.range(key..).next();
             [before, after]
                 .into_iter()
                 .flatten()
-                .map(|(&start, &len)| Block { start, len })
+                .map(block_of)
                 .min_by_key(|&block| distance(block))
         };
         let live = around(&self.live).map(|block| (block, false));
@@ -170,92 +251,21 @@ impl Table {
 
     /// The live allocations in ascending order.
     pub(super) fn live(&self) -> impl Iterator<Item = Block> {
-        self.live.iter().map(|(&start, &len)| Block { start, len })
+        self.live.iter().map(block_of)
     }
 
     /// Bytes in live allocations.
     pub(super) fn live_bytes(&self) -> u64 {
-        self.live.values().sum()
+        self.live.values().map(|entry| entry.len).sum()
+    }
+}
+
+fn block_of((&start, entry): (&u64, &Entry)) -> Block {
+    Block {
+        start,
+        len: entry.len,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const BASE: u64 = 0x7000_0000_0000;
-
-    #[test]
-    fn allocations_have_red_zones_between_them() {
-        let mut table = Table::new(1 << 20);
-        let a = table.alloc(BASE, 100, 4).unwrap().block;
-        let b = table.alloc(BASE, 100, 4).unwrap().block;
-        assert_eq!(a.start % MIN_ALIGN, 0);
-        assert!(b.start >= a.start + 100 + RED_ZONE);
-        assert!(table.covers(a.start, 100));
-        assert!(!table.covers(a.start + 100, 1));
-        assert!(!table.covers(a.start, 101));
-    }
-
-    #[test]
-    fn the_last_dword_is_whole() {
-        let mut table = Table::new(1 << 20);
-        let a = table.alloc(BASE, 5, 4).unwrap().block;
-        assert!(table.covers(a.start + 4, 4));
-        assert!(!table.covers(a.start + 8, 1));
-    }
-
-    #[test]
-    fn alignment_counts_from_address_zero() {
-        let mut table = Table::new(1 << 20);
-        table.alloc(BASE + 0x1000, 1, 1).unwrap();
-        let a = table.alloc(BASE + 0x1000, 1, 0x4000).unwrap().block;
-        assert_eq!((BASE + 0x1000 + a.start) % 0x4000, 0);
-        let hole = table.alloc(BASE + 0x1000, 64, 1).unwrap();
-        assert!(
-            hole.block.start < a.start,
-            "the gap before an aligned block is used"
-        );
-    }
-
-    #[test]
-    fn freed_space_is_reused_and_coalesced() {
-        let mut table = Table::new(1 << 20);
-        let blocks: Vec<_> = (0..4)
-            .map(|_| table.alloc(BASE, 1024, 1).unwrap().block)
-            .collect();
-        for block in &blocks[..3] {
-            assert_eq!(table.free(block.start), Some(*block));
-        }
-        let big = table.alloc(BASE, 3 * 1024 + 256, 1).unwrap();
-        assert_eq!(big.block.start, blocks[0].start);
-        assert!(big.used_before);
-        assert_eq!(
-            table.nearest(i128::from(blocks[1].start)),
-            Some((big.block, false))
-        );
-        assert_eq!(table.free(blocks[1].start), None, "freed twice");
-    }
-
-    #[test]
-    fn too_much_is_refused() {
-        let mut table = Table::new(1 << 20);
-        assert_eq!(table.alloc(BASE, u64::MAX, 1), None);
-        assert_eq!(table.alloc(BASE, 1 << 20, 1), None);
-        assert_eq!(table.alloc(BASE, 16, 1 << 63), None);
-        assert!(table.alloc(BASE, 1 << 19, 1).is_some());
-    }
-
-    #[test]
-    fn nearest_prefers_distance_then_live() {
-        let mut table = Table::new(1 << 20);
-        let a = table.alloc(BASE, 256, 1).unwrap().block;
-        let b = table.alloc(BASE, 256, 1).unwrap().block;
-        assert_eq!(table.nearest(-5), Some((a, false)));
-        assert_eq!(table.nearest(i128::from(a.start + 300)), Some((a, false)));
-        assert_eq!(table.nearest(i128::from(b.start - 10)), Some((b, false)));
-        assert_eq!(table.nearest(1 << 70), Some((b, false)));
-        table.free(b.start);
-        assert_eq!(table.nearest(i128::from(b.start + 1)), Some((b, true)));
-    }
-}
+mod tests;

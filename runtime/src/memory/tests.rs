@@ -104,6 +104,48 @@ fn the_limit_is_the_exact_end_of_what_was_ever_allocated() {
 }
 
 #[test]
+fn overruns_by_less_than_the_gap_reach_nothing() {
+    let memory = memory();
+    let code = memory.alloc_for(Purpose::System, 100, 4096).unwrap();
+    let a = memory.alloc_for(Purpose::Buffer, 48, 256).unwrap();
+    let arguments = memory.alloc_for(Purpose::Structure, 64, 256).unwrap();
+    let b = memory.alloc_for(Purpose::Buffer, 48, 256).unwrap();
+    assert!(b - a >= (64 << 10) + 48);
+    for system in [code, arguments] {
+        assert!(
+            a - system >= (64 << 10) + 100,
+            "code and arguments are below"
+        );
+    }
+    for address in [code, arguments, b] {
+        memory.fill(address, 0x11, 48).unwrap();
+    }
+    memory.fill(a, 0xee, (64 << 10) + 48).unwrap();
+    for address in [code, arguments, b] {
+        assert_eq!(memory.load_u64(address), Ok(0x1111_1111_1111_1111));
+    }
+    let found = memory.check_marks().unwrap();
+    assert_eq!((found.start, found.len, found.past), (a, 48, 0));
+    // Behind the last one there is nothing.
+    assert!(memory.fill(b, 0xee, 49).is_err());
+}
+
+#[test]
+fn code_and_queues_are_zero_even_where_a_guest_has_written() {
+    let memory = memory();
+    let code = memory.alloc_for(Purpose::System, 100, 256).unwrap();
+    memory.alloc(4, 4).unwrap();
+    memory.fill(code, 0xee, 2 << 20).unwrap();
+    for (purpose, bytes) in [(Purpose::Structure, 320), (Purpose::System, 1 << 20)] {
+        let block = memory.alloc_for(purpose, bytes, 256).unwrap();
+        assert!(block - code < 2 << 20);
+        let mut out = vec![1; bytes as usize];
+        memory.read_bytes(block, &mut out).unwrap();
+        assert!(out.iter().all(|&byte| byte == 0), "{purpose:?}");
+    }
+}
+
+#[test]
 fn checked_mode_refuses_red_zones_and_freed_memory() {
     let memory = exact();
     let a = memory.alloc(64, 4).unwrap();

@@ -35,6 +35,15 @@ fn without_addresses(text: &str) -> String {
     out
 }
 
+/// What messages end with where checked mode may say more.
+pub(super) const ADVICE: &str =
+    "\n   to find the first access outside an allocation, try --memcheck";
+
+/// The kernel faults on each engine with just this message and what checked mode may say.
+fn faults_by_access(kernel: &str, number: &str, message: &str) {
+    faults(kernel, number, &format!("{message}{ADVICE}"));
+}
+
 /// The kernel faults on each engine with just this message.
 fn faults(kernel: &str, number: &str, message: &str) {
     for engine in engines() {
@@ -77,14 +86,14 @@ fn an_unknown_opcode_matters_only_when_it_is_reached() {
 
 #[test]
 fn wild_loads_and_stores() {
-    faults(
+    faults_by_access(
         "wild_load",
         "0x1000000000",
         "lane 17 read 4 bytes at 0x1000000000, near no allocation\n   \
          at 0x2e30  global_load_dword v6, v[2:3], off  (wild_load+0x30)\n   \
          wave 0 of workgroup (0,0,0) of kernel wild_load, exec 0xffffffffffffffff",
     );
-    faults(
+    faults_by_access(
         "wild_store",
         "0x1000000000",
         "lane 17 wrote 8 bytes at 0x1000000000, near no allocation\n   \
@@ -108,21 +117,21 @@ fn wild_loads_and_stores() {
 
 #[test]
 fn null_pointers() {
-    faults(
+    faults_by_access(
         "null_load",
         "0",
         "lane 0 read 8 bytes at 0x8, 8 bytes from a null pointer\n   \
          at 0x3018  global_load_dwordx2 v[2:3], v[2:3], off offset:8  (null_load+0x18)\n   \
          wave 0 of workgroup (0,0,0) of kernel null_load, exec 0xffffffffffffffff",
     );
-    faults(
+    faults_by_access(
         "null_scalar",
         "0",
         "the wave read 4 bytes at 0x0, a null pointer\n   \
          at 0x3114  s_load_dword s8, s[8:9], 0x0  (null_scalar+0x14)\n   \
          wave 0 of workgroup (0,0,0) of kernel null_scalar, exec 0xffffffffffffffff",
     );
-    faults(
+    faults_by_access(
         "wild_jump",
         "0",
         "the wave executed 4 bytes at 0x0, a null pointer\n   at 0x0000  (no code)\n   \
@@ -132,7 +141,7 @@ fn null_pointers() {
 
 #[test]
 fn a_misaligned_atomic() {
-    faults(
+    faults_by_access(
         "misaligned",
         "0",
         "lane 0 atomically updated 4 bytes at ADDRESS, which is not aligned to 4\n   \
@@ -164,7 +173,7 @@ fn a_trap_names_the_workgroup() {
 
 #[test]
 fn code_that_runs_past_its_end() {
-    faults(
+    faults_by_access(
         "runs_off",
         "0",
         "the wave executed 4 bytes at ADDRESS, 13844 bytes into a 20480-byte allocation\n   \
@@ -196,7 +205,7 @@ fn a_fault_as_json() {
             "address": 0x10_0000_0000u64,
             "message": "lane 17 read 4 bytes at 0x1000000000, near no allocation\n   at 0x2e30  \
                 global_load_dword v6, v[2:3], off  (wild_load+0x30)\n   wave 0 of workgroup (0,0,0) of kernel \
-                wild_load, exec 0xffffffffffffffff",
+                wild_load, exec 0xffffffffffffffff\n   to find the first access outside an allocation, try --memcheck",
             "symbol": "wild_load+0x30",
             "exec": "0xffffffffffffffff",
         });
@@ -227,8 +236,16 @@ fn memcheck_reports_what_lies_outside_the_exact_allocation() {
     );
     let manifest = file(&folder("memcheck"), "m.toml", text);
     for engine in engines() {
+        // Without it only the kernel is known.
         let run = wavelift(&["run", &manifest, "--engine", engine]);
-        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{engine}");
+        assert_eq!((run.status, run.stdout.as_str()), (3, ""), "{engine}");
+        let start = "fault: kernel fine wrote past the end of a 256-byte buffer: ";
+        assert!(run.stderr.starts_with(start), "{engine}: {}", run.stderr);
+        assert!(
+            run.stderr.ends_with(&format!("{ADVICE}\n")),
+            "{engine}: {}",
+            run.stderr
+        );
         let run = wavelift(&["run", &manifest, "--engine", engine, "--memcheck"]);
         assert_eq!(run.status, 3, "{engine}");
         assert_eq!(

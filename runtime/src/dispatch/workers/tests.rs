@@ -372,6 +372,82 @@ fn a_fault_says_everything() {
         lines[2],
         "   wave 0 of workgroup (0,0,0) of kernel fake, exec 0x0000000000000001"
     );
+    assert_eq!(
+        lines[3..],
+        ["   to find the first access outside an allocation, try --memcheck"]
+    );
+    assert_eq!(fault.account().to_string(), lines[..3].join("\n"));
+    let checked = Fault {
+        checked: true,
+        ..fault
+    };
+    assert_eq!(checked.advice(), None);
+    assert_eq!(checked.to_string(), lines[..3].join("\n"));
+}
+
+#[test]
+fn writes_to_the_kernels_own_arguments_are_found() {
+    let mut world = world(1);
+    world.kernel.descriptor = KernelDescriptor {
+        kernarg_size: 16,
+        rsrc2: 2 << 1,
+        properties: 1 << 3,
+        ..KernelDescriptor::default()
+    };
+    let bytes: Vec<u8> = (0..16).collect();
+    let write = |at: u64, value: u8| {
+        world.launch(64, 64, Arguments::Segment(&bytes), move |wave, group, _| {
+            let address = wave.sgpr64(0) + at;
+            group.memory.store_u8(address, value).unwrap();
+            Exit::End
+        })
+    };
+    write(5, 5).unwrap();
+    let fault = fault_of(write(5, 6));
+    let FaultKind::ArgumentsWritten { offset, bytes, .. } = fault.kind else {
+        panic!("{fault}");
+    };
+    assert_eq!((offset, bytes), (5, 16));
+    assert_eq!(
+        fault.to_string(),
+        "kernel fake wrote over its own arguments, at offset 5 of 16 bytes\n   \
+         found after the dispatch; the instruction is not known\n   \
+         to find the first access outside an allocation, try --memcheck"
+    );
+}
+
+#[test]
+fn writes_behind_buffers_are_found_unless_a_wave_faults() {
+    let world = world(2);
+    let buffer = |bytes| world.memory.alloc_for(Purpose::Buffer, bytes, 256).unwrap();
+    let (first, _second) = (buffer(100), buffer(100));
+    let run = |exit: Option<FaultKind>| {
+        world.run(256, 64, move |wave, group, _| {
+            let end = first + 100;
+            group.memory.store_u32(end + 8, 7).unwrap();
+            match &exit {
+                None => Exit::End,
+                Some(kind) => Exit::Fault(WaveFault {
+                    kind: kind.clone(),
+                    pc: wave.pc,
+                    lane: None,
+                }),
+            }
+        })
+    };
+    let fault = fault_of(run(None));
+    let FaultKind::Overrun(overrun) = fault.kind else {
+        panic!("{fault}");
+    };
+    assert_eq!((overrun.start, overrun.len), (first, 100));
+    assert_eq!((overrun.past, overrun.changed), (8, 4));
+    assert_eq!(fault.kind.address(), Some(first + 108));
+    assert_eq!(
+        fault_of(run(Some(FaultKind::Trap { id: 2 }))).kind,
+        FaultKind::Trap { id: 2 }
+    );
+    // That one has restored the marks.
+    world.run(64, 64, |_, _, _| Exit::End).unwrap();
 }
 
 #[test]

@@ -1,0 +1,136 @@
+use super::*;
+
+const BASE: u64 = 0x7000_0000_0000;
+
+/// An allocation among the data, if there is room.
+fn place(table: &mut Table, len: u64, align: u64) -> Option<Placed> {
+    table.alloc((BASE, Part::Data), len, align, GAP)
+}
+
+fn alloc(table: &mut Table, len: u64) -> Block {
+    place(table, len, 1).unwrap().block
+}
+
+#[test]
+fn allocations_have_gaps_between_them() {
+    let mut table = Table::new(1 << 20);
+    let a = alloc(&mut table, 100);
+    let b = alloc(&mut table, 100);
+    assert_eq!(a.start % MIN_ALIGN, 0);
+    assert!(b.start >= a.start + 100 + (64 << 10));
+    assert!(table.covers(a.start, 100));
+    assert!(!table.covers(a.start + 100, 1));
+    assert!(!table.covers(a.start, 101));
+}
+
+#[test]
+fn the_last_dword_is_whole() {
+    let mut table = Table::new(1 << 20);
+    let a = alloc(&mut table, 5);
+    assert!(table.covers(a.start + 4, 4));
+    assert!(!table.covers(a.start + 8, 1));
+}
+
+#[test]
+fn alignment_counts_from_address_zero() {
+    let base = BASE + 0x1000;
+    let mut table = Table::new(1 << 20);
+    let mut place = |len, align| {
+        let placed = table.alloc((base, Part::Data), len, align, RED_ZONE);
+        placed.unwrap().block
+    };
+    place(1, 1);
+    let a = place(1, 0x4000);
+    assert_eq!((base + a.start) % 0x4000, 0);
+    let hole = place(64, 1);
+    assert!(
+        hole.start < a.start,
+        "the space before an aligned block is used"
+    );
+}
+
+#[test]
+fn freed_space_is_reused_and_coalesced() {
+    let mut table = Table::new(1 << 20);
+    let blocks: Vec<_> = (0..4).map(|_| alloc(&mut table, 1024)).collect();
+    for block in &blocks[..3] {
+        assert_eq!(table.free(block.start), Some(*block));
+    }
+    let big = place(&mut table, 2 * GAP + 3 * 1024, 1).unwrap();
+    assert_eq!(big.block.start, blocks[0].start);
+    assert!(big.used_before);
+    assert_eq!(
+        table.nearest(i128::from(blocks[1].start)),
+        Some((big.block, false))
+    );
+    assert_eq!(table.free(blocks[1].start), None, "freed twice");
+}
+
+#[test]
+fn too_much_is_refused() {
+    let mut table = Table::new(1 << 20);
+    assert_eq!(place(&mut table, u64::MAX, 1), None);
+    assert_eq!(place(&mut table, 1 << 20, 1), None);
+    assert_eq!(place(&mut table, 16, 1 << 63), None);
+    assert!(place(&mut table, 1 << 19, 1).is_some());
+}
+
+#[test]
+fn gaps_are_smaller_where_there_is_no_room() {
+    let mut table = Table::new(1 << 20);
+    let mut blocks = Vec::new();
+    while let Some(placed) = place(&mut table, 4096, 1) {
+        blocks.push(placed);
+    }
+    let gap = |placed: &Placed| placed.end - placed.block.start - 4096;
+    assert!(blocks.iter().all(|placed| gap(placed) >= RED_ZONE));
+    assert!(blocks.len() > 13, "{}", blocks.len());
+    assert!(blocks[..13].iter().all(|placed| gap(placed) >= GAP));
+    let ends = |one: &[Placed]| one[0].end <= one[1].block.start;
+    assert!(blocks.windows(2).all(ends));
+}
+
+#[test]
+fn the_systems_part_is_below_all_data() {
+    let mut table = Table::new(4 << 20);
+    let first = alloc(&mut table, 4);
+    let system = |table: &mut Table| {
+        let placed = table.alloc((BASE, Part::System), 4096, 1, GAP).unwrap();
+        assert!(placed.used_before || placed.block.start > first.start);
+        placed
+    };
+    let mut blocks = Vec::new();
+    // 256 KiB are for it; what has no room there is among the data.
+    let outside = loop {
+        let placed = system(&mut table);
+        if placed.block.start > first.start {
+            break placed;
+        }
+        assert!(placed.end <= first.start, "its gap is below the data, too");
+        blocks.push(placed.block);
+    };
+    assert_eq!(blocks.len(), 3);
+    assert!(outside.block.start >= first.start + (64 << 10));
+    for block in &blocks {
+        assert_eq!(table.free(block.start), Some(*block));
+    }
+    assert_eq!(system(&mut table).block, blocks[0]);
+    let whole = table.alloc((BASE, Part::System), 130 << 10, 1, RED_ZONE);
+    assert!(
+        whole.unwrap().block.start < first.start,
+        "holes are coalesced"
+    );
+}
+
+#[test]
+fn nearest_prefers_distance_then_live() {
+    let mut table = Table::new(1 << 20);
+    let a = alloc(&mut table, 256);
+    let b = alloc(&mut table, 256);
+    assert_eq!(table.nearest(-5), Some((a, false)));
+    assert_eq!(table.nearest(i128::from(a.start + 300)), Some((a, false)));
+    assert_eq!(table.nearest(i128::from(b.start - 10)), Some((b, false)));
+    assert_eq!(table.nearest(1 << 70), Some((b, false)));
+    table.free(b.start);
+    assert_eq!(table.nearest(i128::from(b.start + 1)), Some((b, true)));
+}
