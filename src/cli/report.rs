@@ -360,15 +360,15 @@ impl FaultReport {
         FaultReport {
             kind: "timeout",
             kernel: kernel.to_owned(),
-            pc: 0,
-            instruction: String::new(),
-            workgroup: [0; 3],
-            wave: 0,
+            pc: None,
+            instruction: None,
+            workgroup: None,
+            wave: None,
             lane: None,
             address: None,
             message,
             symbol: None,
-            exec: "0x0000000000000000".to_owned(),
+            exec: None,
         }
     }
 
