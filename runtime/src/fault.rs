@@ -79,7 +79,7 @@ impl fmt::Display for Private {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FaultKind {
     /// An access outside guest memory (or, in checked mode, outside the exact allocation).
-    #[error("{} {bytes} bytes at 0x{address:x}, {}", .access.verb(), Where(*.address, *.bytes, *.nearest))]
+    #[error("{} {} at 0x{address:x}, {}", .access.verb(), Bytes(u64::from(*.bytes)), Where(*.address, *.bytes, *.nearest))]
     Memory {
         /// Kind of the access.
         access: Access,
@@ -91,7 +91,7 @@ pub enum FaultKind {
         nearest: Option<Nearest>,
     },
     /// A misaligned access that the hardware refuses (atomics).
-    #[error("{} {bytes} bytes at 0x{address:x}, which is not aligned to {align}", .access.verb())]
+    #[error("{} {} at 0x{address:x}, which is not aligned to {align}", .access.verb(), Bytes(u64::from(*.bytes)))]
     Misaligned {
         /// Kind of the access.
         access: Access,
@@ -103,7 +103,7 @@ pub enum FaultKind {
         align: u32,
     },
     /// Checked mode: LDS or scratch was read before it was written.
-    #[error("read {bytes} bytes of {space} at offset 0x{offset:x} that were never written")]
+    #[error("read {} of {space} at offset 0x{offset:x} that {} never written", Bytes(u64::from(*.bytes)), if *.bytes == 1 { "was" } else { "were" })]
     Uninitialized {
         /// Which memory.
         space: Private,
@@ -114,7 +114,7 @@ pub enum FaultKind {
     },
     /// LDS or scratch was accessed outside its size where that is an error (checked mode, and
     /// accesses through an aperture).
-    #[error("{} {bytes} bytes of {space} at offset 0x{offset:x}, {}", .access.verb(), Outside(*.space, *.size, *.allocated))]
+    #[error("{} {} of {space} at offset 0x{offset:x}, {}", .access.verb(), Bytes(u64::from(*.bytes)), Outside(*.space, *.size, *.allocated))]
     OutsidePrivate {
         /// Which memory.
         space: Private,
@@ -298,6 +298,18 @@ fn past_scratch(f: &mut fmt::Formatter<'_>, lane_bytes: u64) -> fmt::Result {
     )
 }
 
+/// Prints a number of bytes.
+struct Bytes(u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 byte"),
+            n => write!(f, "{n} bytes"),
+        }
+    }
+}
+
 /// Prints which bytes past the end of a buffer were written.
 struct Past(Overrun);
 
@@ -305,8 +317,12 @@ impl fmt::Display for Past {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Overrun { past, changed, .. } = self.0;
         match changed {
-            1 => write!(f, "1 byte is changed, {past} bytes past it"),
-            n => write!(f, "{n} bytes are changed, the first {past} bytes past it"),
+            1 => write!(f, "1 byte is changed, {} past it", Bytes(past)),
+            n => write!(
+                f,
+                "{n} bytes are changed, the first {} past it",
+                Bytes(past)
+            ),
         }
     }
 }
@@ -342,12 +358,9 @@ impl fmt::Display for Where {
         let kind = if near.freed { "a freed" } else { "a" };
         let end = near.start.saturating_add(near.len);
         if address >= end {
-            let past = address - end;
+            let past = Bytes(address - end);
             let len = near.len;
-            write!(
-                f,
-                "{past} bytes past the end of {kind} {len}-byte allocation"
-            )
+            write!(f, "{past} past the end of {kind} {len}-byte allocation")
         } else if address < near.start {
             let before = near.start - address;
             let len = near.len;

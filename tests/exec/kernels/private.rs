@@ -135,7 +135,7 @@ fn checked_mode_finds_uninitialized_and_missing_lds() {
         ),
         (
             "lds_read_byte",
-            "lane 32 read 1 bytes of LDS at offset 0x83 that were never written",
+            "lane 32 read 1 byte of LDS at offset 0x83 that was never written",
         ),
         (
             "lds_read2",
@@ -212,7 +212,7 @@ fn checked_mode_finds_scratch_that_the_lane_never_wrote() {
         (
             "scratch_byte",
             0,
-            "lane 32 read 1 bytes of scratch at offset 0xb that were never written",
+            "lane 32 read 1 byte of scratch at offset 0xb that was never written",
         ),
         (
             "scratch_wide",
@@ -280,7 +280,7 @@ fn checked_mode_finds_what_lies_outside_the_exact_allocation() {
             (
                 "global_load_byte",
                 12,
-                format!("lane 62 read 1 bytes at {past}"),
+                format!("lane 62 read 1 byte at {past}"),
             ),
             (
                 "global_load_quad",
