@@ -13,6 +13,7 @@ mod diff;
 mod disasm;
 #[cfg(unix)]
 mod exec;
+mod folders;
 mod info;
 mod input;
 #[cfg(feature = "jit")]

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use runtime::foreign::Foreign;
 use sha2::{Digest, Sha256};
 
+use super::folders;
 use super::new_file::NewFile;
 use super::output::complain;
 
@@ -68,8 +69,9 @@ pub(super) fn compile(
     let target = target.unwrap_or(DEFAULT_TARGET);
     let compiler = find(language).with_context(|| format!("cannot compile {shown}"))?;
     let arguments = arguments(language, &compiler, target);
-    let folder = cache_folder()?;
-    std::fs::create_dir_all(&folder)
+    let folder = folders::compiled()
+        .context("neither XDG_CACHE_HOME nor HOME names a folder for compiled code")?;
+    folders::create(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let stem = folder.join(key(source, &text, &compiler, &arguments));
     let object = stem.with_extension("co");
@@ -185,18 +187,6 @@ fn is_hipcc(compiler: &Path) -> bool {
     compiler
         .file_name()
         .is_some_and(|name| name.to_string_lossy().contains("hipcc"))
-}
-
-/// The folder of what was compiled.
-fn cache_folder() -> anyhow::Result<PathBuf> {
-    let variable = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let home = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
-    let home = home.context("neither XDG_CACHE_HOME nor HOME names a folder for compiled code")?;
-    Ok(home.join("wavelift").join("compiled"))
 }
 
 /// The name of what a source is compiled to, by everything that decides on it but for the files that it includes.

@@ -9,13 +9,13 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 use super::Status;
+use super::folders;
 use super::options::{seconds, stack};
 use super::output::{Output, complain};
 
 mod device_code;
 #[cfg(embedded)]
 mod embedded;
-mod folders;
 mod gpu;
 mod library;
 mod tools;

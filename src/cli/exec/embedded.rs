@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::folders;
+use super::super::folders;
 use super::library::{DRIVER, HSA};
 
 /// Takes a file of the folder of libraries in. `include_bytes` would need it for `cargo check`, too,

@@ -2,7 +2,6 @@
 
 use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// The folder `wavelift` of the user's cache folder. `None` if the environment names no such folder.
@@ -17,7 +16,13 @@ fn cache() -> Option<PathBuf> {
     folder.map(|folder| folder.join("wavelift"))
 }
 
+/// Where code objects are kept that were compiled from sources.
+pub(super) fn compiled() -> Option<PathBuf> {
+    cache().map(|folder| folder.join("compiled"))
+}
+
 /// Where translated code is kept.
+#[cfg(unix)]
 pub(super) fn code() -> Option<PathBuf> {
     cache().map(|folder| folder.join("code"))
 }
@@ -31,5 +36,9 @@ pub(super) fn libraries() -> Option<PathBuf> {
 
 /// Creates a folder and those above it, for this user only, unless they exist.
 pub(super) fn create(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
