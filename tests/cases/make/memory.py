@@ -430,7 +430,7 @@ def buffers():
     c.block("buffer_load_dword v0, v[4:5], s[4:7], 0 addr64", ["s[4:7]=0 v[4:5]=mem+10 mem[10]=12345678 -> v0=12345678", f"s[4:5]=mem0+8010000000000000 s6=0 s7=00824fac v4=win+10 v5=0 mem[10]=12345678 -> v0=12345678"], GFX67, "a null descriptor is a base of 0; stride, swizzle and lane do not count")
     c.block("buffer_atomic_add v8, v[4:5], s[4:7], 0 addr64 glc", ["s[4:7]=0 v[4:5]=mem+10 v8=5 mem[10]=00000007 -> v8=00000007 mem[10]=0000000c"], GFX67)
     c.block("buffer_load_format_x v0, v[4:5], s[4:7], 0 addr64", [f"s[4:5]=0 s6=0 s7={WORD3} v[4:5]=mem+10 mem[10]=12345678 -> v0=12345678"], GFX67)
-    c.block("buffer_load_ubyte v0, v[4:5], s[4:7], 0 addr64", ["s[4:7]=0 v[4:5]=mem+1230000000000010 mem[10]=89 -> v0=00000089", "s[4:7]=0 v[4:5]=deadbeef00000000 -> fault: memory read 1 bytes at 0xbeef00000000"], GFX67, "addresses have 48 bits")
+    c.block("buffer_load_ubyte v0, v[4:5], s[4:7], 0 addr64", ["s[4:7]=0 v[4:5]=mem+1230000000000010 mem[10]=89 -> v0=00000089", "s[4:7]=0 v[4:5]=deadbeef00000000 -> fault: memory read 1 byte at 0xbeef00000000"], GFX67, "addresses have 48 bits")
     c.block("buffer_store_dword v8, v[4:5], s[4:7], 0 addr64", ["s[4:7]=0 v[4:5]=mem+1230000000000010 v8=12345678 -> mem[10]=12345678"], GFX67)
     # Scratch through a descriptor: lanes side by side.
     swizzled = "s[4:5]=scratch+8000000000000000 s6=00004000 s7=00ea4fac"
