@@ -180,6 +180,10 @@ impl Emitter<'_> {
     fn iterations(&mut self, iteration: &mut Iteration<'_>, l: &Loop<'_>) {
         let head = self.code.b.create_block();
         let group_end = self.code.b.create_block();
+        // Have lanes left in the masked iterations since the last unmasked one?
+        let leaving = self.code.variable(types::I8);
+        let not_leaving = self.code.b.iconst(types::I8, 0);
+        self.code.b.def_var(leaving, not_leaving);
         let unmasked = match &l.plan.unmasked {
             Some(unmasked) => {
                 let targets = (head, group_end);
@@ -222,12 +226,25 @@ impl Emitter<'_> {
         self.code.b.switch_to_block(again);
         match (unmasked, acting) {
             (Some(unmasked), Some(acting)) => {
-                // After lanes have left, the others may run unmasked iterations again.
                 let now = self.mask_now(iteration, MaskPlace::Exec);
                 let pairs = acting.into_iter().zip(now);
                 let gone = pairs.map(|(a, b)| self.code.b.bxor(a, b)).collect();
                 let gone = self.any_lane(gone);
-                self.code.b.brif(gone, unmasked, &[], head, &[]);
+                let (left, stayed) = (self.code.b.create_block(), self.code.b.create_block());
+                self.code.b.brif(gone, left, &[], stayed, &[]);
+                // Where lanes leave one after the other, the next unmasked iteration would be in vain.
+                self.code.b.switch_to_block(left);
+                let yes = self.code.b.iconst(types::I8, 1);
+                self.code.b.def_var(leaving, yes);
+                self.code.b.jump(head, &[]);
+                // After lanes have left, the others may run unmasked iterations again.
+                self.code.b.switch_to_block(stayed);
+                let retry = self.code.b.create_block();
+                let were_leaving = self.code.b.use_var(leaving);
+                self.code.b.brif(were_leaving, retry, &[], head, &[]);
+                self.code.b.switch_to_block(retry);
+                self.code.b.def_var(leaving, not_leaving);
+                self.code.b.jump(unmasked, &[]);
             }
             _ => {
                 self.code.b.jump(head, &[]);
