@@ -33,6 +33,7 @@ mod version;
 
 use new_file::Unwritten;
 use output::{Output, complain};
+use session::OutOfTime;
 
 /// Result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +82,13 @@ const UNWRITTEN: u8 = 4;
 
 /// The exit status of an error.
 fn code_of(error: &anyhow::Error) -> u8 {
-    match error.chain().any(|cause| cause.is::<Unwritten>()) {
-        true => UNWRITTEN,
-        false => BAD_INPUT,
+    let is = |what: fn(&(dyn std::error::Error + 'static)) -> bool| error.chain().any(what);
+    if is(|cause| cause.is::<Unwritten>()) {
+        UNWRITTEN
+    } else if is(|cause| cause.is::<OutOfTime>()) {
+        Status::Fault.code()
+    } else {
+        BAD_INPUT
     }
 }
 

@@ -15,7 +15,7 @@ use super::report::{
     DispatchReport, ExpectReport, Rates, Report, Times, counted, execution, quartiles, rate, time,
 };
 use super::run::{print_fallbacks, warn_of_failures};
-use super::session::Session;
+use super::session::{Session, TimeLimit};
 
 /// Repeats the dispatches of a launch manifest and prints minimum and median time, translation time
 /// separately, and guest instructions per second.
@@ -82,7 +82,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     #[cfg_attr(not(feature = "jit"), expect(unused_mut))]
     let mut status = match measure(&session, args.seconds, &mut report) {
         Ok(status) => status,
-        Err(error) => fault(error, &mut report, out)?,
+        Err(error) => fault(error.downcast()?, &mut report, out)?,
     };
     #[cfg(feature = "jit")]
     if args.profile && status != Status::Fault {
@@ -117,14 +117,18 @@ fn fault(error: Error, report: &mut Report, out: &mut Output) -> anyhow::Result<
     Ok(Status::Fault)
 }
 
-fn measure(session: &Session, limit: Duration, report: &mut Report) -> Result<Status, Error> {
+fn measure(session: &Session, limit: Duration, report: &mut Report) -> anyhow::Result<Status> {
     let first = Settings {
         counting: true,
         ..session.device.settings()
     };
+    // The time limit is that of a round.
+    let timeout = session.device.options().timeout;
+    let round = TimeLimit::new(timeout);
     for planned in &session.dispatches {
         let mut about = DispatchReport::new(planned.kernel.name(), planned.repeat);
         for _ in 0..planned.repeat {
+            round.check(planned)?;
             about.add(&session.launch(planned, &first)?, true);
         }
         about.execute_s = Times::Each(Vec::new());
@@ -150,12 +154,14 @@ fn measure(session: &Session, limit: Duration, report: &mut Report) -> Result<St
     let begin = Instant::now();
     let mut rounds = 0;
     while rounds < ROUNDS || begin.elapsed() < limit {
+        let round = TimeLimit::new(timeout);
         for &index in &changed {
             session.buffers[index].write_bytes(0, &session.manifest.buffers[index].array.bytes)?;
         }
         for (planned, about) in session.dispatches.iter().zip(&mut report.dispatches) {
             let mut seconds = 0.0;
             for _ in 0..planned.repeat {
+                round.check(planned)?;
                 let stats = session.launch(planned, &settings)?;
                 seconds += execution(&stats);
                 about.add_translation(&stats);

@@ -13,7 +13,7 @@ use super::input::{self, print_manifest};
 use super::options::{RunOptions, warn_of_wait};
 use super::output::{Output, complain};
 use super::progress::Progress;
-use super::session::{Planned, Session};
+use super::session::{Planned, Session, TimeLimit};
 
 mod show;
 
@@ -125,8 +125,10 @@ impl Comparison<'_> {
         let groups = groups.map(|planned| planned.workgroups.saturating_mul(planned.repeat));
         let total = groups.fold(0, u64::saturating_add).saturating_mul(2);
         let progress = Progress::new(total);
+        let limit = TimeLimit::new(self.session.device.options().timeout);
         for (number, planned) in self.session.dispatches.iter().enumerate() {
             for round in 0..planned.repeat {
+                limit.check(planned)?;
                 let settings = Settings {
                     progress: Some(progress.counter()),
                     ..self.session.device.settings()

@@ -11,16 +11,18 @@ mod argument;
 
 use argument::{Argument, Spec};
 
+/// What the options of a kernel stand under in the help.
+const HEADING: &str = "A kernel without a manifest (FILE is a code object or a source)";
+
 /// A kernel that is named on the command line.
 #[derive(clap::Args, Default)]
-#[command(next_help_heading = "A kernel without a manifest (FILE is a code object or a source)")]
 pub(super) struct OneLiner {
     /// The kernel [default: the only one]
-    #[arg(long, value_name = "NAME")]
+    #[arg(help_heading = HEADING, long, value_name = "NAME")]
     kernel: Option<String>,
     /// Work-items in each dimension: 5120 or 640,480
     #[arg(
-        long,
+        help_heading = HEADING, long,
         value_name = "X[,Y[,Z]]",
         value_delimiter = ',',
         allow_negative_numbers = true
@@ -28,7 +30,7 @@ pub(super) struct OneLiner {
     grid: Vec<u32>,
     /// Work-items of a workgroup in each dimension [default: what the kernel requires, else 256, 16,16 or 8,8,4 at most]
     #[arg(
-        long,
+        help_heading = HEADING, long,
         visible_alias = "workgroup",
         value_name = "X[,Y[,Z]]",
         value_delimiter = ',',
@@ -36,22 +38,22 @@ pub(super) struct OneLiner {
     )]
     block: Vec<u32>,
     /// An argument, in the kernel's order or by parameter name: see below
-    #[arg(long = "arg", value_name = "[NAME=]VALUE", allow_hyphen_values = true)]
+    #[arg(help_heading = HEADING, long = "arg", value_name = "[NAME=]VALUE", allow_hyphen_values = true)]
     args: Vec<String>,
     /// Bytes of LDS in addition to the kernel's own
-    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
+    #[arg(help_heading = HEADING, long, value_name = "BYTES", allow_negative_numbers = true)]
     lds: Option<u32>,
     /// Launch it that often
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = HEADING, long, value_name = "N", allow_negative_numbers = true)]
     repeat: Option<u64>,
     /// What a buffer must hold at the end: y=@y.npy, y=1,2,3 or y=@y.npy,rel=1e-5 (also abs=, ulp=)
-    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    #[arg(help_heading = HEADING, long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     expect: Vec<String>,
     /// Write a buffer to a .npy or .bin file at the end
-    #[arg(long, value_name = "NAME=FILE")]
+    #[arg(help_heading = HEADING, long, value_name = "NAME=FILE")]
     output: Vec<String>,
     /// Print the equivalent launch manifest; nothing runs
-    #[arg(long)]
+    #[arg(help_heading = HEADING, long)]
     pub(super) emit_manifest: bool,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct RunOptions {
     /// Worker threads; 0 is one for each processor [default: 0; of diff: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,
-    /// Seconds after which the run is stopped with a fault; of bench, diff and profile: a dispatch [default: none]
+    /// Seconds after which a dispatch, and the whole run, is stopped (of bench: a round) [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub(super) timeout: Option<Duration>,
     /// Bytes of stack of each work-item, in addition to the scratch that its kernel states; for

@@ -100,12 +100,14 @@ pub(super) fn measure(
         let session = session(input, options, Profiling::Times)?;
         match Run::of(&session) {
             Ok(timed) => timed,
-            Err(error) => return Ok(Err(error)),
+            Err(error) => return error.downcast().map(Err),
         }
     };
     let session = session(input, options, Profiling::Counts)?;
-    let counted = Run::of(&session);
-    Ok(counted.map(|counted| timed.with(&counted, &session)))
+    match Run::of(&session) {
+        Ok(counted) => Ok(Ok(timed.with(&counted, &session))),
+        Err(error) => error.downcast().map(Err),
+    }
 }
 
 /// Factor of the time limit for dispatches with counters.

@@ -2,12 +2,48 @@
 //! session runs nothing of the guest.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use runtime::dispatch::LaunchError;
 use runtime::kernarg::ArgError;
 use runtime::object::{self, ArgKind, KernelMetadata, TargetId};
 use wavelift::manifest::{self, Array, Comparison, Dtype, Manifest, ManifestError, Place};
 use wavelift::{Arg, Buffer, Device, Error, Kernel, Launch, Module, Settings, Size, Stats};
+
+/// The time that the launches of a run may take together.
+pub(super) struct TimeLimit {
+    begin: Instant,
+    limit: Option<Duration>,
+}
+
+/// The time of a run was over before its last launch.
+#[derive(Debug, thiserror::Error)]
+#[error("the run was stopped after {limit:?}, its time limit, before a launch of kernel {kernel}")]
+pub(super) struct OutOfTime {
+    limit: Duration,
+    kernel: String,
+}
+
+impl TimeLimit {
+    /// A limit that begins now.
+    pub(super) fn new(limit: Option<Duration>) -> TimeLimit {
+        TimeLimit {
+            begin: Instant::now(),
+            limit,
+        }
+    }
+
+    /// Is there time for a launch?
+    pub(super) fn check(&self, planned: &Planned) -> Result<(), OutOfTime> {
+        match self.limit {
+            Some(limit) if self.begin.elapsed() > limit => Err(OutOfTime {
+                limit,
+                kernel: planned.kernel.name().to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
 
 /// A dispatch that can be launched.
 pub(super) struct Planned {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use runtime::LoadedCode;
 use runtime::jit::profile::{BlockProfile, Count, Joined, RegionProfile};
 use serde::Serialize;
-use wavelift::{Device, Error, Kernel};
+use wavelift::{Device, Kernel};
 
-use super::super::session::Session;
+use super::super::session::{Session, TimeLimit};
 use super::reasons::{self, Reason};
 use super::shape::{AccessLine, Interchanged, Ran, Segment, Uncounted, assumptions};
 
@@ -115,8 +115,9 @@ pub(in super::super) struct Run(Vec<Raw>);
 
 impl Run {
     /// Launches everything once.
-    pub(super) fn of(session: &Session) -> Result<Run, Error> {
+    pub(super) fn of(session: &Session) -> anyhow::Result<Run> {
         let settings = session.device.settings();
+        let limit = TimeLimit::new(session.device.options().timeout);
         let mut all: Vec<Raw> = Vec::new();
         // Nothing from before belongs to a kernel.
         session.device.take_profile();
@@ -138,6 +139,7 @@ impl Run {
             });
             let raw = &mut all[at];
             for _ in 0..planned.repeat {
+                limit.check(planned)?;
                 raw.launches += 1;
                 raw.waves += session.launch(planned, &settings)?.waves;
             }

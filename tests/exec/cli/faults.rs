@@ -281,5 +281,22 @@ fn the_time_limit_is_of_the_whole_run() {
         assert!(run.stderr.starts_with("fault: "), "{}", run.stderr);
         assert!(run.stderr.contains("500ms"), "{}", run.stderr);
         assert_eq!(json(&run)["fault"]["kind"], "timeout");
+        let bench = wavelift(&["bench", &manifest, "--engine", engine, "--timeout", "0.5"]);
+        assert_eq!(bench.status, 3, "{engine}: {}", bench.stderr);
+        assert_eq!(
+            bench.stderr,
+            "error: the run was stopped after 500ms, its time limit, before a launch of kernel fine\n"
+        );
+    }
+    if engines().contains(&"jit") {
+        for command in ["diff", "profile"] {
+            let run = wavelift(&[command, &manifest, "--timeout", "0.5"]);
+            assert_eq!(run.status, 3, "{command}: {}", run.stderr);
+            assert!(
+                run.stderr.contains("before a launch of kernel fine"),
+                "{}",
+                run.stderr
+            );
+        }
     }
 }
