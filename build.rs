@@ -15,7 +15,7 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(embedded)");
     let root = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
     let release = variable("PROFILE") == "release";
-    // Other builds would be compiled again after each commit.
+    // Other builds would be recompiled after each commit.
     let commit = release.then(|| commit(&root)).flatten();
     let commit = commit.unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=WAVELIFT_COMMIT={commit}");
@@ -33,7 +33,7 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("Cargo sets {name}"))
 }
 
-/// The folder in which Cargo makes the libraries of dependencies: PROFILE/deps beside
+/// The folder in which Cargo makes the libraries of dependencies: PROFILE/deps next to
 /// PROFILE/build/wavelift-HASH/out. `None` if the assembler could not read its name.
 fn libraries() -> Option<String> {
     let out = PathBuf::from(variable("OUT_DIR"));

@@ -58,7 +58,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         Err(other) => return Err(other.into()),
         Ok(_) => return Err("nobody can iterate that fast".into()),
     }
-    // For a limit that is known before there is `DeviceOptions::timeout`, or `Settings::timeout` for
+    // For a limit that is given before there is `DeviceOptions::timeout`, or `Settings::timeout` for
     // one launch: a wave that runs longer ends in a fault that says where it was.
     let settings = Settings {
         timeout: Some(Duration::from_millis(100)),

@@ -39,7 +39,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     slice.fill(100.0);
     drop(slice);
 
-    // The second half alone, by a pointer into the vector.
+    // The second half only, by a pointer into the vector.
     let half = N as u32 / 2;
     let args = [y.at(2 * N as u64)?, (&x).into(), 1.0f32.into(), half.into()];
     device.launch(&saxpy, &launch, &args)?;

@@ -99,7 +99,7 @@ pub enum Error {
     )]
     NoMetadata(String),
     /// The launch was cancelled ([`CancelToken`](crate::CancelToken)). Its workgroups may have been
-    /// stopped anywhere.
+    /// stopped at any instruction.
     #[error("kernel {kernel} was cancelled")]
     Cancelled {
         /// The kernel.
@@ -109,7 +109,7 @@ pub enum Error {
     /// stream waited for; this is its error.
     #[error("not run, since an earlier launch failed: {0}")]
     NotRun(Arc<Error>),
-    /// A launch on a stream failed in another way than by a fault or a cancellation.
+    /// A launch on a stream failed by something other than a fault or a cancellation.
     #[error("{0}")]
     Launched(Arc<Error>),
     /// The host refuses a thread for a stream.

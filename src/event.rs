@@ -74,7 +74,7 @@ impl Event {
                 return Some(outcome.clone().map_err(|error| error.repeat()));
             }
             let left = match end {
-                // Later than the clock can say.
+                // After the last time of the clock.
                 None => time,
                 Some(end) => end.checked_duration_since(Instant::now())?,
             };

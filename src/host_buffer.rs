@@ -389,7 +389,7 @@ impl HostRange {
     /// Ends the registration. Waits for all launches on the device that have begun or are queued on
     /// streams; when it has returned, nothing accesses the memory any more.
     ///
-    /// The only error is [`Error::MemoryGuarded`]; the memory is still registered then.
+    /// The only error is [`Error::MemoryGuarded`]; the memory remains registered then.
     pub fn unregister(&mut self) -> Result<(), Error> {
         Ok(self.0.detach()?)
     }

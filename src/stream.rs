@@ -25,7 +25,7 @@ use crate::uses::Use;
 ///
 /// **Errors.** A launch that does not match its kernel is refused at once. When a launch faults, is
 /// cancelled or fails otherwise, its [`Event`] has the error, and the stream has failed for good:
-/// later launches are not run, and waiting for them gives [`Error::NotRun`] with the first error;
+/// subsequent launches are not run, and waiting for them gives [`Error::NotRun`] with the first error;
 /// [`Stream::synchronize`] gives the first error itself. Other streams go on, except those that
 /// wait for the failed launch. Buffers keep their contents; make a new stream to go on.
 ///
@@ -133,7 +133,7 @@ impl Stream {
         Ok(event)
     }
 
-    /// Lets later launches of this stream begin after the launch of `event`, which may be of any
+    /// Lets subsequent launches of this stream begin after the launch of `event`, which may be of any
     /// stream, of another device as well. If that launch fails, this stream has failed, too.
     pub fn wait_for(&self, event: &Event) -> Result<(), Error> {
         self.send(Job::WaitFor(event.clone()))

@@ -59,12 +59,7 @@ pub(crate) fn write(rt: &Runtime, destination: &Destination) {
 
 /// `name+0x10`, or the address if there is no name.
 fn place(code: Option<&&LoadedCode>, pc: u64) -> String {
-    match code.map(|code| (code, code.symbol_at(pc))) {
-        Some((_, Some((symbol, 0)))) => symbol.name.clone(),
-        Some((_, Some((symbol, offset)))) => format!("{}+0x{offset:x}", symbol.name),
-        Some((code, None)) => format!("0x{:x}", code.local(pc)),
-        None => format!("0x{pc:x}"),
-    }
+    code.map_or_else(|| format!("0x{pc:x}"), |code| code.place(pc))
 }
 
 /// Regions by time, then the instructions that only the interpreter runs.

@@ -108,6 +108,9 @@ pub struct AccessShape {
     pub how: Access,
 }
 
+/// What ends a segment that nothing cuts.
+pub const END_OF_BLOCK: &str = "end of block";
+
 /// Addressing of a memory instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {

@@ -263,6 +263,15 @@ impl LoadedCode {
         (offset < symbol.size.max(1)).then_some((symbol, offset))
     }
 
+    /// A place in the code for readers: `name+0x10`, or the address in the code object where it has no name.
+    pub fn place(&self, pc: u64) -> String {
+        match self.symbol_at(pc) {
+            Some((symbol, 0)) => symbol.name.clone(),
+            Some((symbol, offset)) => format!("{}+0x{offset:x}", symbol.name),
+            None => format!("0x{:x}", self.local(pc)),
+        }
+    }
+
     /// The executable segments: guest address and bytes of code, by address.
     pub fn segments(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.segments

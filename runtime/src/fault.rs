@@ -187,7 +187,7 @@ impl FaultKind {
         }
     }
 
-    /// Is it known where it happened? Otherwise it was found when the dispatch had ended: a fault
+    /// Has it a place in the code? Otherwise it was found when the dispatch had ended: a fault
     /// names the kernel, and its instruction, workgroup, wave, lane and EXEC are empty.
     pub const fn is_located(&self) -> bool {
         !matches!(

@@ -1,6 +1,7 @@
 //! Text that others wrote, for messages: names in files, keys, what a library says about either.
 
 use std::fmt;
+use std::path::Path;
 
 /// Characters that are shown; the rest is counted.
 const SHOWN: usize = 200;
@@ -27,6 +28,24 @@ impl fmt::Display for Foreign<'_> {
     }
 }
 
+/// A path for a message of one line.
+pub fn path(path: &Path) -> String {
+    Foreign(&path.to_string_lossy()).to_string()
+}
+
+/// Text of several lines for a terminal or a report: what [`is_harmful`] is escaped, except line ends and tabs.
+pub fn lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            c if is_harmful(c) => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// Does a terminal do something other than show the character?
 pub fn is_harmful(c: char) -> bool {
     c.is_control()
@@ -36,6 +55,11 @@ pub fn is_harmful(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_stay_lines() {
+        assert_eq!(lines("a\n\tb\u{1b}c"), "a\n\tb\\u{1b}c");
+    }
 
     #[test]
     fn text_is_cut_and_escaped() {

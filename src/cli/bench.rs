@@ -67,17 +67,19 @@ pub(super) struct Args {
 const ROUNDS: usize = 3;
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
-    let input = input::load(&args.file, &args.options)?;
     if args.options.kernel.emit_manifest {
         return print_manifest(&args.file, &args.options, out);
     }
+    let input = input::load(&args.file, &args.options)?;
+    #[cfg(feature = "jit")]
+    let for_profile = args.profile.then(|| input.clone());
     #[cfg_attr(not(feature = "jit"), expect(unused_mut))]
     let mut options = args.options.device(&args.engine);
     #[cfg(feature = "jit")]
     options.engine_options.without.clone_from(&args.without);
     let engine = options.engine;
     let device = Device::with_options(options)?;
-    let session = input.clone().session(device, &args.options)?;
+    let session = input.session(device, &args.options)?;
     let mut report = Report::new(engine_name(engine));
     #[cfg_attr(not(feature = "jit"), expect(unused_mut))]
     let mut status = match measure(&session, args.seconds, &mut report) {
@@ -85,10 +87,10 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         Err(error) => fault(error.downcast()?, &mut report, out)?,
     };
     #[cfg(feature = "jit")]
-    if args.profile && status != Status::Fault {
+    if let Some(input) = for_profile.filter(|_| status != Status::Fault) {
         // These rounds have devices of their own: nothing of them is in the figures.
         drop(session);
-        match super::profile::measure(&input, &args.options)? {
+        match super::profile::measure(input, &args.options)? {
             Ok(profile) => report.profile = Some(profile),
             Err(error) => status = fault(error, &mut report, out)?,
         }
@@ -118,7 +120,7 @@ fn fault(error: Error, report: &mut Report, out: &mut Output) -> anyhow::Result<
 }
 
 fn measure(session: &Session, limit: Duration, report: &mut Report) -> anyhow::Result<Status> {
-    let first = Settings {
+    let mut first = Settings {
         counting: true,
         ..session.device.settings()
     };
@@ -128,7 +130,7 @@ fn measure(session: &Session, limit: Duration, report: &mut Report) -> anyhow::R
     for planned in &session.dispatches {
         let mut about = DispatchReport::new(planned.kernel.name(), planned.repeat);
         for _ in 0..planned.repeat {
-            round.check(planned)?;
+            first.timeout = round.left(planned)?;
             about.add(&session.launch(planned, &first)?, true);
         }
         about.execute_s = Times::Each(Vec::new());
@@ -147,7 +149,7 @@ fn measure(session: &Session, limit: Duration, report: &mut Report) -> anyhow::R
     }
     let changed = changed_buffers(session)?;
     // The first round has looked for overruns, which takes time and evicts data from the caches.
-    let settings = Settings {
+    let mut settings = Settings {
         find_overruns: false,
         ..session.device.settings()
     };
@@ -161,7 +163,7 @@ fn measure(session: &Session, limit: Duration, report: &mut Report) -> anyhow::R
         for (planned, about) in session.dispatches.iter().zip(&mut report.dispatches) {
             let mut seconds = 0.0;
             for _ in 0..planned.repeat {
-                round.check(planned)?;
+                settings.timeout = round.left(planned)?;
                 let stats = session.launch(planned, &settings)?;
                 seconds += execution(&stats);
                 about.add_translation(&stats);
@@ -219,14 +221,7 @@ fn print(report: &Report, out: &mut Output) -> anyhow::Result<()> {
         writeln!(out, "{} rounds on {}", runs, report.engine)?;
     }
     for dispatch in &report.dispatches {
-        let DispatchReport {
-            kernel,
-            workgroups,
-            waves,
-            ..
-        } = dispatch;
-        let (workgroups, waves) = (counted(*workgroups, "workgroup"), counted(*waves, "wave"));
-        writeln!(out, "{kernel}: {workgroups}, {waves}")?;
+        writeln!(out, "{}", dispatch.headline())?;
         if dispatch.translate_s != 0.0 {
             write!(out, "  translation  {}", time(dispatch.translate_s))?;
             match dispatch.instructions_translated {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
-use runtime::foreign::Foreign;
+use runtime::foreign;
 use sha2::{Digest, Sha256};
 
 use super::folders;
@@ -63,7 +63,7 @@ pub(super) fn compile(
     language: Language,
     target: Option<&str>,
 ) -> anyhow::Result<PathBuf> {
-    let shown = Foreign(&source.to_string_lossy()).to_string();
+    let shown = foreign::path(source);
     // A source that is not there is the first thing to say.
     let text = std::fs::read(source).with_context(|| format!("cannot read {shown}"))?;
     let target = target.unwrap_or(DEFAULT_TARGET);

@@ -61,10 +61,10 @@ pub(super) struct Args {
 const NAMES: [&str; 2] = ["interp", "jit"];
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
-    let input = input::load(&args.file, &args.options)?;
     if args.options.kernel.emit_manifest {
         return print_manifest(&args.file, &args.options, out);
     }
+    let input = input::load(&args.file, &args.options)?;
     let engine_options = args.options.engine_options(true);
     let reference = engine::create(EngineKind::Interp, &engine_options)?;
     let other = match &args.wrong {
@@ -128,8 +128,8 @@ impl Comparison<'_> {
         let limit = TimeLimit::new(self.session.device.options().timeout);
         for (number, planned) in self.session.dispatches.iter().enumerate() {
             for round in 0..planned.repeat {
-                limit.check(planned)?;
                 let settings = Settings {
+                    timeout: limit.left(planned)?,
                     progress: Some(progress.counter()),
                     ..self.session.device.settings()
                 };

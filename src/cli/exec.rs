@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use clap::builder::PossibleValuesParser;
 
 use super::Status;
 use super::folders;
@@ -45,7 +46,7 @@ GPU fault does, which for HIP is SIGABRT."
 pub(super) struct Args {
     /// The GPU that the program finds [default: WAVELIFT_GPU, else the first of gfx906, gfx900,
     /// gfx90a, gfx908, gfx803, gfx700 for which the program has code, else gfx906]
-    #[arg(long, value_parser = ["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"])]
+    #[arg(long, value_parser = PossibleValuesParser::new(gpu::names()))]
     gpu: Option<String>,
     /// Worker threads of a kernel; 0 is one for each processor [default: WAVELIFT_THREADS, else 0]
     #[arg(long, value_name = "N")]
@@ -56,7 +57,7 @@ pub(super) struct Args {
     /// Memory of the GPU; it is committed when it is touched [default: WAVELIFT_VRAM_MIB, else 16384]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
     vram: Option<u64>,
-    /// Seconds after which a kernel that still runs is stopped with a fault [default:
+    /// Seconds after which a running kernel is stopped with a fault [default:
     /// WAVELIFT_TIMEOUT, else none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
@@ -172,7 +173,7 @@ impl Args {
     }
 
     /// The folder of translated code; empty for none, and `None` to leave the variable as it is. A
-    /// folder that was asked for must be usable.
+    /// folder that was given must be usable.
     fn cache_folder(&self) -> anyhow::Result<Option<OsString>> {
         let folder = match &self.cache {
             _ if self.no_cache => return Ok(Some(OsString::new())),

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context;
-use runtime::foreign::Foreign;
+use runtime::foreign;
 use runtime::object::TargetId;
 use wavelift::Device;
 use wavelift::manifest::{Manifest, Place, read_whole};
@@ -48,7 +48,7 @@ pub(super) fn load(file: &Path, options: &RunOptions) -> anyhow::Result<Input> {
 pub(super) fn made(file: &Path, options: &RunOptions) -> anyhow::Result<Option<Made>> {
     let kernel = &options.kernel;
     let target: Option<TargetId> = options.target.as_deref().map(str::parse).transpose()?;
-    let shown = Foreign(&file.to_string_lossy()).to_string();
+    let shown = foreign::path(file);
     if let Some(language) = Language::of(file) {
         let object = compile::compile(file, language, options.target.as_deref())?;
         let bytes =
@@ -66,7 +66,7 @@ pub(super) fn made(file: &Path, options: &RunOptions) -> anyhow::Result<Option<M
     if begins_with_code(file) {
         let bytes = read_whole(file).with_context(|| format!("cannot read {shown}"))?;
         return kernel
-            .manifest(&one_liner::relative(file), &bytes, target.as_ref(), file)
+            .manifest(file, &bytes, target.as_ref(), file)
             .map(Some);
     }
     refuse_options(kernel, &shown).map(|()| None)

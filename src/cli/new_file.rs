@@ -30,7 +30,7 @@ pub(super) struct NewFile {
 }
 
 enum Kind {
-    /// A file beside the old one.
+    /// A temporary file in the same folder.
     Beside { file: NamedTempFile, to: PathBuf },
     /// A device or a pipe.
     Direct(File),

@@ -1,9 +1,9 @@
 //! A kernel on the command line: options become the text of a launch manifest, which is then read like any other.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
-use runtime::foreign::Foreign;
+use runtime::foreign::{self, Foreign};
 use runtime::object::{self, CodeObject, Kernel, TargetId};
 use wavelift::manifest::{Manifest, ManifestError};
 
@@ -162,13 +162,13 @@ impl OneLiner {
             object::LoadError::Ambiguous { .. } => anyhow::anyhow!("{error} with --target"),
             error => error.into(),
         });
-        let object = object.with_context(|| Foreign(&shown.to_string_lossy()).to_string())?;
+        let object = object.with_context(|| foreign::path(shown))?;
         let kernel = self.choose(&object, shown)?;
         if self.grid.is_empty() {
             bail!(
                 "{} has kernels, but nothing says on what to run them; give the grid and the arguments, for \
                  example\n  {}",
-                Foreign(&shown.to_string_lossy()),
+                foreign::path(shown),
                 example(shown, kernel)
             );
         }
@@ -177,7 +177,7 @@ impl OneLiner {
 
     /// The kernel that is named, or the only one.
     fn choose<'o>(&self, object: &'o CodeObject, shown: &Path) -> anyhow::Result<&'o Kernel> {
-        let shown = Foreign(&shown.to_string_lossy()).to_string();
+        let shown = foreign::path(shown);
         if let Some(name) = &self.kernel {
             return object.kernel(name).with_context(|| shown);
         }
@@ -321,7 +321,7 @@ fn quoted_key(name: &str) -> String {
 fn example(file: &Path, kernel: &Kernel) -> String {
     let mut line = format!(
         "wavelift run {} --kernel {} --grid 256",
-        Foreign(&file.to_string_lossy()),
+        foreign::path(file),
         Foreign(&kernel.name)
     );
     let parameters = kernel.metadata.iter().flat_map(|info| info.explicit_args());
@@ -345,15 +345,6 @@ pub(super) fn is_code(bytes: &[u8]) -> bool {
         b"\x10\xff\x10\xad",
     ];
     starts.iter().any(|start| bytes.starts_with(start))
-}
-
-/// The current folder's name of a file, absolute where it lies elsewhere.
-pub(super) fn relative(file: &Path) -> PathBuf {
-    let Ok(here) = std::env::current_dir() else {
-        return file.to_owned();
-    };
-    file.strip_prefix(&here)
-        .map_or_else(|_| file.to_owned(), Path::to_owned)
 }
 
 impl Argument<'_> {

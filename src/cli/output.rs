@@ -4,7 +4,7 @@
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
 
-use runtime::foreign::is_harmful;
+use runtime::foreign;
 
 use super::new_file::Unwritten;
 
@@ -62,7 +62,7 @@ impl Output {
         match result {
             Ok(()) => Ok(()),
             Err(error) => {
-                // What is still buffered cannot be written either.
+                // What is buffered cannot be written either.
                 self.closed = true;
                 match error.kind() {
                     ErrorKind::BrokenPipe => Ok(()),
@@ -76,13 +76,6 @@ impl Output {
 /// Prints lines to standard error, ignoring errors. Characters that would change the terminal are escaped: messages contain
 /// text of files.
 pub(crate) fn complain(text: fmt::Arguments<'_>) {
-    let mut shown = String::new();
-    for c in text.to_string().chars() {
-        match c {
-            '\n' | '\t' => shown.push(c),
-            c if is_harmful(c) => shown.extend(c.escape_default()),
-            c => shown.push(c),
-        }
-    }
+    let shown = foreign::lines(&text.to_string());
     let _ = writeln!(io::stderr().lock(), "{shown}");
 }

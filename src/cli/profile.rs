@@ -52,10 +52,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
-    let input = input::load(&args.file, &args.options)?;
     if args.options.kernel.emit_manifest {
         return print_manifest(&args.file, &args.options, out);
     }
+    let input = input::load(&args.file, &args.options)?;
+    let title = input.name.clone();
     // What cannot be written is reported before anything runs.
     let to_output = args
         .html
@@ -66,7 +67,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         file.with_context(|| format!("cannot write {}", path.display()))
     });
     let page = page.transpose()?;
-    let kernels = match measure(&input, &args.options)? {
+    let kernels = match measure(input, &args.options)? {
         Ok(kernels) => kernels,
         Err(error) if error.fault().is_some() => {
             complain(format_args!("fault: {error}"));
@@ -76,12 +77,12 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     };
     if to_output {
         let mut page = Vec::new();
-        html::write(&mut page, &input.name, &kernels)
+        html::write(&mut page, &title, &kernels)
             .map_err(|error| Unwritten::new("standard output", error))?;
         write!(out, "{}", String::from_utf8_lossy(&page))?;
     } else if let Some(mut file) = page {
         let shown = file.path().display().to_string();
-        let written = html::write(&mut file, &input.name, &kernels).and_then(|()| file.commit());
+        let written = html::write(&mut file, &title, &kernels).and_then(|()| file.commit());
         written.map_err(|error| Unwritten::new(shown.as_str(), error))?;
         writeln!(out, "wrote {shown}")?;
     } else {
@@ -93,11 +94,11 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
 /// Runs a manifest's dispatches, timed and then counted, on separate devices. The outer error is
 /// bad input, the inner one is of the run.
 pub(super) fn measure(
-    input: &Input,
+    input: Input,
     options: &RunOptions,
 ) -> anyhow::Result<Result<Vec<KernelProfile>, Error>> {
     let timed = {
-        let session = session(input, options, Profiling::Times)?;
+        let session = session(input.clone(), options, Profiling::Times)?;
         match Run::of(&session) {
             Ok(timed) => timed,
             Err(error) => return error.downcast().map(Err),
@@ -114,7 +115,7 @@ pub(super) fn measure(
 const PATIENCE: u32 = 100;
 
 /// A manifest on a separate device that profiles.
-fn session(input: &Input, options: &RunOptions, profiling: Profiling) -> anyhow::Result<Session> {
+fn session(input: Input, options: &RunOptions, profiling: Profiling) -> anyhow::Result<Session> {
     let mut device = options.device(&EngineChoice::default());
     if device.engine != EngineKind::Jit {
         anyhow::bail!("only the translator profiles");
@@ -125,7 +126,7 @@ fn session(input: &Input, options: &RunOptions, profiling: Profiling) -> anyhow:
         device.timeout = device.timeout.map(|limit| limit.saturating_mul(PATIENCE));
     }
     let device = Device::with_options(device)?;
-    let mut session = input.clone().session(device, options)?;
+    let mut session = input.session(device, options)?;
     session.forget_inputs();
     Ok(session)
 }

@@ -9,6 +9,7 @@ use wavelift::manifest::{Comparison, Errors, Greatest};
 use wavelift::{Export, Exports, Stats};
 
 use super::run::Printed;
+use super::session::OutOfTime;
 
 /// The one object that `--json` prints.
 #[derive(Serialize)]
@@ -217,6 +218,13 @@ impl DispatchReport {
         }
     }
 
+    /// The kernel and its size in words.
+    pub(super) fn headline(&self) -> String {
+        let workgroups = counted(self.workgroups, "workgroup");
+        let waves = counted(self.waves, "wave");
+        format!("{}: {workgroups}, {waves}", self.kernel)
+    }
+
     /// Adds a launch's translation statistics.
     pub(super) fn add_translation(&mut self, stats: &Stats) {
         self.translate_s += stats.translate_seconds;
@@ -356,17 +364,17 @@ impl ErrorsReport {
 
 impl FaultReport {
     /// The run's time limit passed between two launches of a kernel.
-    pub(super) fn out_of_time(kernel: &str, message: String) -> FaultReport {
+    pub(super) fn out_of_time(error: &OutOfTime) -> FaultReport {
         FaultReport {
             kind: "timeout",
-            kernel: kernel.to_owned(),
+            kernel: error.kernel.clone(),
             pc: None,
             instruction: None,
             workgroup: None,
             wave: None,
             lane: None,
             address: None,
-            message,
+            message: error.to_string(),
             symbol: None,
             exec: None,
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use wavelift::{Device, DeviceOptions, EngineKind, Error, Settings};
+use wavelift::{Device, DeviceOptions, EngineKind, Error, FaultKind, Settings};
 
 use super::Status;
 use super::input::{self, print_manifest};
@@ -14,7 +14,7 @@ use super::options::{EngineChoice, RunOptions, engine_name};
 use super::output::{Output, complain};
 use super::progress::Progress;
 use super::report::{DispatchReport, ExpectReport, FaultReport, Report};
-use super::session::Session;
+use super::session::{OutOfTime, Session, TimeLimit};
 
 mod junit;
 mod outputs;
@@ -23,7 +23,7 @@ mod several;
 mod show;
 
 pub(super) use print::{print_fallbacks, warn_of_failures};
-use several::Outcome;
+use several::{Json, Outcome};
 pub(super) use show::Printed;
 
 /// Runs the dispatches of launch manifests, or a kernel given by options; writes outputs and checks expectations.
@@ -85,10 +85,13 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         let file = NewFile::create(path);
         file.with_context(|| format!("cannot write {}", path.display()))
     };
-    let json_to_file = args.json.as_ref().filter(|path| path.as_os_str() != "-");
-    let json = json_to_file.map(create).transpose()?;
+    let json = match &args.json {
+        None => Json::No,
+        Some(path) if path.as_os_str() == "-" => Json::Output,
+        Some(path) => Json::File(create(path)?),
+    };
     let junit = args.junit.as_ref().map(create).transpose()?;
-    let text = args.json.is_none() || json.is_some();
+    let text = !matches!(json, Json::Output);
     let mut outcomes = Vec::new();
     for file in &args.files {
         if text && args.files.len() > 1 {
@@ -98,7 +101,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         let mut report = None;
         let result = run(args, file, text, &mut report, out);
         let result = match result {
-            // The only one's error is the command's, but a report that is asked for is written first.
+            // The only one's error is the command's, but a requested report is written first.
             Err(error) if args.files.len() == 1 && junit.is_none() => return Err(error),
             result => result,
         };
@@ -113,7 +116,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
             seconds: begin.elapsed().as_secs_f64(),
         });
     }
-    several::finish(outcomes, text, args.json.is_some(), json, junit, out)
+    several::finish(outcomes, json, junit, out)
 }
 
 /// Runs a file; the report is there as soon as anything ran.
@@ -180,43 +183,33 @@ fn run(
 
 /// What ended a run before its end.
 enum Stop {
-    /// A fault of the guest; `limit` where it is the time limit of the whole run that ended a launch.
-    Fault {
-        error: Error,
-        limit: Option<Duration>,
-    },
+    /// A fault of the guest, and the time limit of the run.
+    Fault(Error, Option<Duration>),
     /// The time was over between two launches.
-    Time {
-        kernel: String,
-        done: u64,
-        of: u64,
-        limit: Duration,
-    },
+    Time(OutOfTime),
 }
 
 impl Stop {
     fn message(&self) -> String {
         match self {
-            Stop::Fault { error, limit: None } => format!("fault: {error}"),
-            Stop::Fault {
-                error,
-                limit: Some(limit),
-            } => format!("fault: {error}\n   the time limit of the run is {limit:?}"),
-            Stop::Time {
-                kernel,
-                done,
-                of,
-                limit,
-            } => format!(
-                "fault: the run was stopped after {limit:?}, its time limit: {done} of {of} launches of kernel {kernel} had ended"
-            ),
+            Stop::Fault(error, limit) => {
+                let limit = limit.filter(|limit| match error.fault().map(|fault| &fault.kind) {
+                    Some(FaultKind::Timeout { seconds }) => *seconds < limit.as_secs_f64(),
+                    _ => false,
+                });
+                let limit = limit.map_or(String::new(), |limit| {
+                    format!("\n   the time limit of the run is {limit:?}")
+                });
+                format!("fault: {error}{limit}")
+            }
+            Stop::Time(error) => format!("fault: {error}"),
         }
     }
 
     fn report(&self) -> Option<FaultReport> {
         match self {
-            Stop::Fault { error, .. } => error.fault().map(Into::into),
-            Stop::Time { kernel, .. } => Some(FaultReport::out_of_time(kernel, self.message())),
+            Stop::Fault(error, _) => error.fault().map(Into::into),
+            Stop::Time(error) => Some(FaultReport::out_of_time(error)),
         }
     }
 }
@@ -238,34 +231,21 @@ fn launch_all(
         progress: Some(progress.counter()),
         ..session.device.settings()
     };
-    let begin = Instant::now();
-    let mut first = true;
+    let time = TimeLimit::new(limit);
     for planned in &session.dispatches {
         let mut about = DispatchReport::new(planned.kernel.name(), planned.repeat);
-        for done in 0..planned.repeat {
-            if let (Some(limit), false) = (limit, first) {
-                settings.timeout = Some(limit.saturating_sub(begin.elapsed()));
-                if settings.timeout == Some(Duration::ZERO) {
-                    return Ok(Some(Stop::Time {
-                        kernel: planned.kernel.name().to_owned(),
-                        done,
-                        of: planned.repeat,
-                        limit,
-                    }));
-                }
-            }
+        for _ in 0..planned.repeat {
+            settings.timeout = match time.left(planned) {
+                Ok(left) => left,
+                Err(error) => return Ok(Some(Stop::Time(error))),
+            };
             match session.launch(planned, &settings) {
                 Ok(stats) => about.add(&stats, counting),
-                Err(error) => {
-                    let Some(fault) = error.fault() else {
-                        return Err(error.into());
-                    };
-                    let timed_out = fault.kind.name() == "timeout" && !first;
-                    let limit = limit.filter(|_| timed_out);
-                    return Ok(Some(Stop::Fault { error, limit }));
+                Err(error) if error.fault().is_some() => {
+                    return Ok(Some(Stop::Fault(error, limit)));
                 }
+                Err(error) => return Err(error.into()),
             }
-            first = false;
         }
         report.dispatches.push(about);
     }

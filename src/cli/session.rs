@@ -1,6 +1,7 @@
 //! A manifest on a device: code objects loaded, buffers filled, every launch checked. Creating a
 //! session runs nothing of the guest.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -10,10 +11,10 @@ use runtime::object::{self, ArgKind, KernelMetadata, TargetId};
 use wavelift::manifest::{self, Array, Comparison, Dtype, Manifest, ManifestError, Place};
 use wavelift::{Arg, Buffer, Device, Error, Kernel, Launch, Module, Settings, Size, Stats};
 
-/// The time that the launches of a run may take together.
+/// The time that the launches of a run may take together. It begins with the first.
 pub(super) struct TimeLimit {
-    begin: Instant,
     limit: Option<Duration>,
+    begin: Cell<Option<Instant>>,
 }
 
 /// The time of a run was over before its last launch.
@@ -21,26 +22,33 @@ pub(super) struct TimeLimit {
 #[error("the run was stopped after {limit:?}, its time limit, before a launch of kernel {kernel}")]
 pub(super) struct OutOfTime {
     limit: Duration,
-    kernel: String,
+    /// The kernel that was not launched.
+    pub(super) kernel: String,
 }
 
 impl TimeLimit {
-    /// A limit that begins now.
     pub(super) fn new(limit: Option<Duration>) -> TimeLimit {
         TimeLimit {
-            begin: Instant::now(),
             limit,
+            begin: Cell::new(None),
         }
     }
 
-    /// Is there time for a launch?
-    pub(super) fn check(&self, planned: &Planned) -> Result<(), OutOfTime> {
-        match self.limit {
-            Some(limit) if self.begin.elapsed() > limit => Err(OutOfTime {
+    /// The time that a launch has.
+    pub(super) fn left(&self, planned: &Planned) -> Result<Option<Duration>, OutOfTime> {
+        let Some(limit) = self.limit else {
+            return Ok(None);
+        };
+        let Some(begin) = self.begin.get() else {
+            self.begin.set(Some(Instant::now()));
+            return Ok(Some(limit));
+        };
+        match limit.saturating_sub(begin.elapsed()) {
+            Duration::ZERO => Err(OutOfTime {
                 limit,
                 kernel: planned.kernel.name().to_owned(),
             }),
-            _ => Ok(()),
+            left => Ok(Some(left)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use runtime::foreign::Foreign;
+use runtime::foreign::{self, Foreign};
 
 /// A value's key path and line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct ManifestError {
 
 impl fmt::Display for ManifestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Foreign(&self.path.to_string_lossy()))?;
+        write!(f, "{}", foreign::path(&self.path))?;
         if let Some(place) = &self.place {
             write!(f, ":{}", place.line)?;
             if !place.key.is_empty() {

@@ -194,7 +194,7 @@ pub const ARGUMENT: Section = Section {
 pub const OUTPUTS: Section = Section {
     title: "[outputs]",
     about: "Each entry names a buffer and the .npy or .bin file that it is written to after the last dispatch. `--out DIR` writes \
-            into another folder. A file is written beside its place and then renamed, so that an error leaves the old file as it \
+            into another folder. A file is written under a temporary name and then renamed, so that an error leaves the old file as it \
             was.",
     keys: &[],
     example: "[outputs]\ny = \"y.out.npy\"",
@@ -266,7 +266,7 @@ pub fn text() -> String {
     );
     for section in SECTIONS {
         out += &format!("\n{}\n", section.title);
-        out += &wrapped(section.about, 2, 2);
+        out += &wrapped(section.about, "  ", 2);
         let width = section
             .keys
             .iter()
@@ -275,8 +275,8 @@ pub fn text() -> String {
             .max()
             .unwrap_or(0);
         for key in section.keys {
-            let about = format!("{:width$}  {}: {}", key.name, key.value, key.about);
-            out += &wrapped(&about, 4, 6 + width);
+            let name = format!("    {:width$}  ", key.name);
+            out += &wrapped(&format!("{}: {}", key.value, key.about), &name, 6 + width);
         }
         for line in section.example.lines() {
             out += &format!("      {line}\n");
@@ -318,26 +318,11 @@ pub fn markdown() -> String {
     out
 }
 
-/// Text in lines of at most 100 columns.
-fn wrapped(text: &str, first: usize, rest: usize) -> String {
-    let mut out = String::new();
-    let mut line = " ".repeat(first);
-    let mut empty = true;
-    // An empty word is one of several spaces, which align the columns.
-    for (i, word) in text.split(' ').enumerate() {
-        if line.len() + 1 + word.len() > 100 && !empty {
-            out += line.trim_end();
-            out.push('\n');
-            line = " ".repeat(rest);
-            empty = true;
-        }
-        if !empty || (i > 0 && word.is_empty()) {
-            line.push(' ');
-        }
-        line += word;
-        empty = false;
-    }
-    out += line.trim_end();
-    out.push('\n');
-    out
+/// Text in lines of at most 100 columns, the first behind `first`, the others behind spaces of this width.
+fn wrapped(text: &str, first: &str, rest: usize) -> String {
+    let rest = " ".repeat(rest);
+    let options = textwrap::Options::new(100)
+        .initial_indent(first)
+        .subsequent_indent(&rest);
+    textwrap::fill(text, options) + "\n"
 }

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use runtime::dispatch::MAX_LANE_SCRATCH;
-use runtime::foreign::Foreign;
+use runtime::foreign::{self, Foreign};
 use toml::de::DeValue;
 
 use super::array::{Array, Dtype};
@@ -77,11 +77,6 @@ fn find(buffers: &[Buffer], name: &str, node: &Node<'_>) -> Result<usize, Manife
         })
 }
 
-/// A path for messages.
-fn shown(path: &Path) -> String {
-    Foreign(&path.to_string_lossy()).to_string()
-}
-
 /// The contents of a regular file. Folders are refused, and so are devices and pipes, which have no end that one could rely
 /// on.
 pub fn read_whole(path: &Path) -> std::io::Result<Vec<u8>> {
@@ -106,7 +101,7 @@ fn read_file(folder: &Path, node: &Node<'_>) -> Result<(PathBuf, Vec<u8>), Manif
     let path = folder.join(name);
     match read_whole(&path) {
         Ok(bytes) => Ok((path, bytes)),
-        Err(error) => Err(node.error(format!("cannot read {}: {error}", shown(&path)))),
+        Err(error) => Err(node.error(format!("cannot read {}: {error}", foreign::path(&path)))),
     }
 }
 
@@ -115,12 +110,12 @@ fn read_array(folder: &Path, node: &Node<'_>) -> Result<Array, ManifestError> {
     let (path, bytes) = read_file(folder, node)?;
     let array = match path.extension().and_then(|extension| extension.to_str()) {
         Some("npy") => npy::read(&bytes)
-            .map_err(|message| node.error(format!("{}: {message}", shown(&path))))?,
+            .map_err(|message| node.error(format!("{}: {message}", foreign::path(&path))))?,
         Some("bin") => Array::raw(bytes),
         _ => return Err(node.wanted("a .npy or .bin file")),
     };
     if array.bytes.is_empty() {
-        return Err(node.error(format!("{} holds no data", shown(&path))));
+        return Err(node.error(format!("{} holds no data", foreign::path(&path))));
     }
     Ok(array)
 }
@@ -440,7 +435,7 @@ fn outputs(buffers: &[Buffer], node: &Node<'_>) -> Result<Vec<Output>, ManifestE
             return Err(node.wanted("a .npy or .bin file"));
         }
         if !files.insert(file.clone()) {
-            return Err(node.error(format!("{} is written twice", shown(&file))));
+            return Err(node.error(format!("{} is written twice", foreign::path(&file))));
         }
         out.push(Output {
             place: node.place(),

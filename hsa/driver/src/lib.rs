@@ -1,4 +1,4 @@
-//! Answers what `rocminfo` asks of AMD's kernel driver before it calls the HSA library.
+//! Answers the queries of `rocminfo` to AMD's kernel driver, which come before its calls of the HSA library.
 //!
 //! `wavelift exec` preloads this library into `rocminfo` and `rocm_agent_enumerator`, and into no
 //! other program. It overrides functions of the C library and answers exactly these questions,

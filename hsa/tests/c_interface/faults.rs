@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hsa_runtime64::abi::QueueHead;
 use hsa_runtime64::api::*;
 
-use crate::support::{Buffer, Program, Queue, Saxpy, Signal, dispatch};
+use crate::support::{Buffer, GridBarrier, Program, Queue, Saxpy, Signal, dispatch};
 
 unsafe extern "C" fn remember(status: u32, queue: *mut QueueHead, data: *mut c_void) {
     assert!(!queue.is_null());
@@ -162,22 +162,13 @@ fn the_stack_is_as_large_as_the_environment_says() {
 fn a_kernel_that_waits_for_itself_is_reported_once() {
     const GROUPS: u32 = 5;
     if is_child() {
-        let program = Program::load("tests/kernels/waits/waits.gfx906.co");
-        let (words, kernarg) = (Buffer::new(256), Buffer::new(512));
-        (0..64).for_each(|at| words.write(4 * at, 0u32));
-        kernarg.write(0, words.at.addr());
-        kernarg.write(8, GROUPS);
-        let queue = Queue::new(64);
-        let done = Signal::new(1);
-        let address = kernarg.at.addr() as u64;
-        let kernel = program.kernel("grid_barrier");
-        queue.put(dispatch(kernel, 64 * GROUPS, 64, address, done.0));
+        let grid = GridBarrier::dispatch(GROUPS);
         // The report comes after about two seconds.
         std::thread::sleep(Duration::from_secs(6));
-        assert_eq!(done.value(), 1);
-        words.write(0, GROUPS);
-        done.wait();
-        assert_eq!(words.read::<u32>(4), 1);
+        assert_eq!(grid.done.value(), 1);
+        grid.words.write(0, GROUPS);
+        grid.done.wait();
+        assert_eq!(grid.words.read::<u32>(4), 1);
         return;
     }
     let (signal, text) = child_with(

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::faults::{ABORTED, child_with, is_child};
-use crate::support::{Buffer, Program, Queue, SAXPY_LEN, Saxpy, Signal, dispatch};
+use crate::support::{GridBarrier, Queue, SAXPY_LEN, Saxpy};
 
 /// An empty folder.
 fn folder(name: &str) -> PathBuf {
@@ -45,17 +45,8 @@ fn a_dispatch_has_a_time_limit() {
     const GROUPS: u32 = 5;
     if is_child() {
         // The grid waits for itself, for ever.
-        let program = Program::load("tests/kernels/waits/waits.gfx906.co");
-        let (words, kernarg) = (Buffer::new(256), Buffer::new(512));
-        (0..64).for_each(|at| words.write(4 * at, 0u32));
-        kernarg.write(0, words.at.addr());
-        kernarg.write(8, GROUPS);
-        let queue = Queue::new(64);
-        let done = Signal::new(1);
-        let address = kernarg.at.addr() as u64;
-        let kernel = program.kernel("grid_barrier");
-        queue.put(dispatch(kernel, 64 * GROUPS, 64, address, done.0));
-        done.wait();
+        let grid = GridBarrier::dispatch(GROUPS);
+        grid.done.wait();
         unreachable!("the library ends the program");
     }
     let name = "settings::a_dispatch_has_a_time_limit";

@@ -359,3 +359,37 @@ impl Saxpy {
         )
     }
 }
+
+/// A dispatch of workgroups that wait until all of them have begun.
+pub(crate) struct GridBarrier {
+    /// 0 when the dispatch has ended.
+    pub(crate) done: Signal,
+    _queue: Queue,
+    _kernarg: Buffer,
+    /// The barrier's words.
+    pub(crate) words: Buffer,
+    _program: Program,
+}
+
+impl GridBarrier {
+    /// Dispatches so many workgroups.
+    pub(crate) fn dispatch(groups: u32) -> GridBarrier {
+        let program = Program::load("tests/kernels/waits/waits.gfx906.co");
+        let (words, kernarg) = (Buffer::new(256), Buffer::new(512));
+        (0..64).for_each(|at| words.write(4 * at, 0u32));
+        kernarg.write(0, words.at.addr());
+        kernarg.write(8, groups);
+        let queue = Queue::new(64);
+        let done = Signal::new(1);
+        let address = kernarg.at.addr() as u64;
+        let kernel = program.kernel("grid_barrier");
+        queue.put(dispatch(kernel, 64 * groups, 64, address, done.0));
+        GridBarrier {
+            _program: program,
+            _kernarg: kernarg,
+            _queue: queue,
+            words,
+            done,
+        }
+    }
+}

@@ -10,7 +10,7 @@ use crate::analysis::schedule::{Schedule, Segment};
 use crate::ir::{Block, Op, Val};
 use crate::options::Options;
 use crate::profile::{
-    Access, AccessShape, BlockShape, InterchangedShape, Order, SegmentShape, Shape,
+    Access, AccessShape, BlockShape, END_OF_BLOCK, InterchangedShape, Order, SegmentShape, Shape,
 };
 use crate::vir::{Memory, Value, types};
 
@@ -336,7 +336,7 @@ fn end(block: &Block, plan: &Schedule, segment: &Segment) -> String {
         return "scalar code reads a mask".to_owned();
     }
     if at + 1 == plan.segments.len() {
-        return "end of block".to_owned();
+        return END_OF_BLOCK.to_owned();
     }
     "scalar code".to_owned()
 }

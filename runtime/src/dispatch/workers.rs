@@ -82,7 +82,7 @@ pub enum RunError {
     /// A wave faulted.
     #[error("{0}")]
     Fault(Box<Fault>),
-    /// It was cancelled. Workgroups that had begun may have been stopped anywhere.
+    /// It was cancelled. Workgroups that had begun may have been stopped at any instruction.
     #[error("kernel {kernel} was cancelled")]
     Cancelled {
         /// The kernel.
@@ -192,7 +192,7 @@ impl Board<'_> {
             .filter(|&group| group < self.bad_group.load(Relaxed) && !self.stops())
     }
 
-    /// Was the dispatch cancelled? Asked only where a workgroup is left out if so.
+    /// Was the dispatch cancelled? Called only where a workgroup is left out if so.
     fn stops(&self) -> bool {
         let stops = self.cancel.is_some_and(CancelToken::is_cancelled);
         if stops {
@@ -469,7 +469,7 @@ impl Dispatcher {
             .expect("no holder of the lock panics");
         let mut fault = fault.map(|(fault, _)| fault);
         if settings.find_overruns {
-            // Also after a fault, so that a later dispatch does not answer for this one.
+            // Also after a fault, so that the next dispatch does not answer for this one.
             let found = afterwards::find(memory, code, kernel, prepared.own_arguments());
             fault = fault.or(found);
         }

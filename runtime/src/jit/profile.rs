@@ -7,7 +7,9 @@ use std::sync::Arc;
 use frontend::WaveState;
 use lower::jit::Compiled;
 use lower::profile::Shape;
-pub use lower::profile::{Access, AccessShape, BlockShape, InterchangedShape, Order, SegmentShape};
+pub use lower::profile::{
+    Access, AccessShape, BlockShape, END_OF_BLOCK, InterchangedShape, Order, SegmentShape,
+};
 
 pub use self::joined::{BlockProfile, Joined};
 

@@ -173,7 +173,7 @@ impl Memory {
         })
     }
 
-    /// What was written. `None` if the bytes have the pattern again, which a guest that still runs
+    /// What was written. `None` if the bytes have regained the pattern, which a guest that is running
     /// may have written.
     fn overrun(&self, marked: &Marked) -> Option<Overrun> {
         let block = marked.block;

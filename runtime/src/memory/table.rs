@@ -166,7 +166,7 @@ impl Table {
         let all = self.len;
         let place = |from: u64| -> Option<Block> {
             let start = base.checked_add(from)?.checked_next_multiple_of(align)? - base;
-            // Sizes near the end of the number range must not wrap in later sums.
+            // Sizes near the end of the number range must not wrap in sums.
             (len <= all && start <= all).then_some(Block { start, len })
         };
         let tries = [(part, gap), (Part::Data, gap), (Part::Data, RED_ZONE)];

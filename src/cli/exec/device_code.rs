@@ -55,7 +55,7 @@ impl HostFile {
         Some(Path::new(OsStr::from_bytes(path)))
     }
 
-    /// The shared libraries that the loader would load for this program. The loader itself is asked,
+    /// The shared libraries that the loader would load for this program. The loader itself is called,
     /// since only it knows all the places where it looks; it does not run the program.
     pub(super) fn libraries(&self, path: &Path, library_path: &OsStr) -> Vec<PathBuf> {
         let Some(interpreter) = self.interpreter() else {

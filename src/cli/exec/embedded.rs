@@ -5,13 +5,14 @@
     reason = "the assembler takes the files in, and defines symbols for them"
 )]
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use super::super::folders;
+use super::super::new_file::NewFile;
 use super::library::{DRIVER, HSA};
 
 /// Takes a file of the folder of libraries in. `include_bytes` would need it for `cargo check`, too,
@@ -63,7 +64,7 @@ embed!(
 /// Another name of the HSA library, which OpenMP opens.
 const HSA_LINK: &str = "libhsa-runtime64.so";
 
-/// The folder with the libraries. Files that differ from those in the binary are written again.
+/// The folder with the libraries. Files that differ from those in the binary are replaced.
 pub(super) fn unpack() -> anyhow::Result<PathBuf> {
     let folder = folders::libraries().context(
         "there is no folder for the HSA library, which this binary contains: neither XDG_CACHE_HOME nor HOME is \
@@ -95,15 +96,9 @@ fn write(folder: &Path, name: &str, contents: &[u8]) -> io::Result<()> {
     if has_contents(&path, contents) {
         return Ok(());
     }
-    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let written = File::create(&temporary)
-        .and_then(|mut file| file.write_all(contents))
-        .and_then(|()| fs::rename(&temporary, &path));
-    if written.is_err() {
-        // It may not exist.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    let mut file = NewFile::create(&path)?;
+    file.write_all(contents)?;
+    file.commit()
 }
 
 /// Has a file exactly these contents? All are compared: it takes a few milliseconds, and the program

@@ -21,6 +21,13 @@ const GPUS: [(&str, Option<bool>); 6] = [
     ("gfx700", None),
 ];
 
+/// Their names in alphabetical order.
+pub(super) fn names() -> Vec<&'static str> {
+    let mut names: Vec<_> = GPUS.iter().map(|gpu| gpu.0).collect();
+    names.sort_unstable();
+    names
+}
+
 /// The file that runs when this program is called.
 pub(super) fn find_program(name: &OsStr) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
@@ -42,7 +49,7 @@ struct Code {
 }
 
 /// The GPU for which a program or its libraries have code. If they have code for others only, the
-/// user is told; if they have none, the program may load it later, and nothing is said.
+/// user is told; if they have none, the program may load it at run time, and nothing is printed.
 pub(super) fn infer(program: &Path, library_path: &OsStr) -> Option<&'static str> {
     let host = HostFile::open(program)?;
     let own = host.targets();
@@ -89,12 +96,12 @@ fn suits(target: &TargetId, (name, ecc): &(&str, Option<bool>)) -> bool {
 
 /// Tells for which GPUs there is code.
 fn hint(all: &[Code]) {
+    let gpus: Vec<_> = GPUS.iter().map(|gpu| gpu.0).collect();
     let mut names = BTreeSet::new();
     for code in all {
         names.extend(code.targets.iter().map(TargetId::to_string));
     }
     let names: Vec<_> = names.into_iter().collect();
-    let gpus: Vec<_> = GPUS.iter().map(|gpu| gpu.0).collect();
     let files: Vec<_> = all
         .iter()
         .map(|code| code.file.display().to_string())

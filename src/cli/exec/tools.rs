@@ -1,4 +1,4 @@
-//! What ROCm's own tools need besides the HSA library: they ask the kernel driver before they use it.
+//! What ROCm's own tools need besides the HSA library: they query the kernel driver before they use it.
 
 use std::ffi::OsStr;
 use std::fs::File;

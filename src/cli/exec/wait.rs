@@ -45,7 +45,7 @@ impl Mark {
         Some(Mark(path))
     }
 
-    /// Was it still there?
+    /// Did it exist until now?
     fn remove(&self) -> bool {
         std::fs::remove_file(&self.0).is_ok()
     }

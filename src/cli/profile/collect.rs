@@ -116,7 +116,7 @@ pub(in super::super) struct Run(Vec<Raw>);
 impl Run {
     /// Launches everything once.
     pub(super) fn of(session: &Session) -> anyhow::Result<Run> {
-        let settings = session.device.settings();
+        let mut settings = session.device.settings();
         let limit = TimeLimit::new(session.device.options().timeout);
         let mut all: Vec<Raw> = Vec::new();
         // Nothing from before belongs to a kernel.
@@ -139,7 +139,7 @@ impl Run {
             });
             let raw = &mut all[at];
             for _ in 0..planned.repeat {
-                limit.check(planned)?;
+                settings.timeout = limit.left(planned)?;
                 raw.launches += 1;
                 raw.waves += session.launch(planned, &settings)?.waves;
             }
@@ -189,15 +189,6 @@ struct Tally {
     leads: bool,
     /// How it was translated, and the executions of the respective block.
     shape: Option<(u64, String)>,
-}
-
-/// `name+0x10`, or the address if there is no name.
-fn place(code: &LoadedCode, pc: u64) -> String {
-    match code.symbol_at(pc) {
-        Some((symbol, 0)) => symbol.name.clone(),
-        Some((symbol, offset)) => format!("{}+0x{offset:x}", symbol.name),
-        None => format!("0x{:x}", code.local(pc)),
-    }
 }
 
 /// `part` of `all`; 0 if `all` is.
@@ -262,7 +253,7 @@ fn region(
     let made = made.collect();
     let region = joined.code();
     Region {
-        place: place(code, entry),
+        place: code.place(entry),
         emitter: region.emitter(),
         refused: region.refused().map(str::to_owned),
         assumes: assumptions(region.start),
@@ -282,7 +273,7 @@ fn block(profile: &BlockProfile<'_>, code: &LoadedCode, share: f64) -> Block {
     let segments = shape.segments.iter().enumerate();
     let accesses = profile.accesses();
     Block {
-        place: place(code, pc),
+        place: code.place(pc),
         address: code.local(pc),
         guest_instructions: shape.insts,
         executions: profile.executions(),
@@ -293,14 +284,14 @@ fn block(profile: &BlockProfile<'_>, code: &LoadedCode, share: f64) -> Block {
         part_of: profile
             .part_of()
             .filter(|&head| head != pc)
-            .map(|head| place(code, head)),
+            .map(|head| code.place(head)),
         segments: segments
             .map(|(i, segment)| Segment::new(segment, profile.masked(i)))
             .collect(),
         accesses: accesses
             .map(|(pc, how)| {
                 let text = code.text_at(pc);
-                AccessLine::new(place(code, pc), text, how, profile.order())
+                AccessLine::new(code.place(pc), text, how, profile.order())
             })
             .collect(),
     }

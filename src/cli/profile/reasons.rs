@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use runtime::jit::profile::{Access, END_OF_BLOCK};
 use serde::Serialize;
 
 use super::collect::{Block, Region};
@@ -12,9 +13,6 @@ const LEAST: f64 = 0.01;
 
 /// Active lanes on average, below which lanes are said to be idle.
 const FEW_LANES: f64 = 32.0;
-
-/// The end of a loop over lane groups that is that of its block, which cuts nothing.
-const END_OF_BLOCK: &str = "end of block";
 
 /// A reason.
 #[derive(Serialize)]
@@ -81,16 +79,12 @@ fn of(region: &Region, block: &Block) -> Vec<String> {
     }
     for access in &block.accesses {
         let name = access.text.split_whitespace().next().unwrap_or_default();
-        match access.how.as_str() {
-            how if how.starts_with("call of") => {
-                reasons.push(format!("{name} is a call of the runtime"))
-            }
-            how if how.contains("else a call") && !how.contains("scratch") => {
-                reasons.push(format!(
-                    "{name} is a call of the runtime where lanes are not contiguous"
-                ));
-            }
-            _ => {}
+        match access.outside {
+            Some(Access::Call) => reasons.push(format!("{name} is a call of the runtime")),
+            Some(Access::Runs) => reasons.push(format!(
+                "{name} is a call of the runtime where lanes are not contiguous"
+            )),
+            Some(Access::Affine { .. } | Access::Table | Access::Scratch) | None => {}
         }
     }
     // Inside the lane groups nothing is cut.

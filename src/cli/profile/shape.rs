@@ -78,6 +78,9 @@ pub(in super::super) struct AccessLine {
     pub(super) place: String,
     pub(super) text: String,
     pub(super) how: String,
+    /// The addressing, unless the loop has a form in which the access is inline.
+    #[serde(skip)]
+    pub(super) outside: Option<Access>,
 }
 
 impl AccessLine {
@@ -85,10 +88,10 @@ impl AccessLine {
     pub(super) fn new(
         place: String,
         text: String,
-        how: Access,
+        access: Access,
         order: Option<Order>,
     ) -> AccessLine {
-        let how = match how {
+        let how = match access {
             Access::Affine { stride, guarded } => {
                 let checked = if guarded { ", checked" } else { "" };
                 format!("inline, affine with stride {stride}{checked}")
@@ -102,11 +105,19 @@ impl AccessLine {
             }
             Access::Call => "call of the runtime".to_owned(),
         };
-        let how = match order {
-            Some(Order::LaneSerial) => format!("inline, lane by lane; in the general loop {how}"),
-            _ => how,
+        let (how, outside) = match order {
+            Some(Order::LaneSerial) => {
+                let how = format!("inline, lane by lane; in the general loop {how}");
+                (how, None)
+            }
+            _ => (how, Some(access)),
         };
-        AccessLine { place, text, how }
+        AccessLine {
+            place,
+            text,
+            how,
+            outside,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
-use runtime::foreign::is_harmful;
+use runtime::foreign;
 
 use super::several::Outcome;
 
@@ -36,7 +36,7 @@ pub(super) fn write(out: impl Write, outcomes: &[Outcome]) -> io::Result<()> {
     xml.write_event(Event::Start(suite))?;
     for outcome in outcomes {
         let mut case = BytesStart::new("testcase");
-        case.push_attribute(("name", plain(&outcome.name).as_str()));
+        case.push_attribute(("name", foreign::lines(&outcome.name).as_str()));
         case.push_attribute(("classname", "wavelift.run"));
         case.push_attribute(("time", format!("{:.6}", outcome.seconds).as_str()));
         let message = outcome.message();
@@ -45,7 +45,8 @@ pub(super) fn write(out: impl Write, outcomes: &[Outcome]) -> io::Result<()> {
             continue;
         }
         xml.write_event(Event::Start(case))?;
-        let message = plain(&message);
+        // XML does not have most control characters.
+        let message = foreign::lines(&message);
         let kind = outcome.kind();
         let mut failure = BytesStart::new(kind);
         failure.push_attribute(("message", message.lines().next().unwrap_or_default()));
@@ -57,17 +58,4 @@ pub(super) fn write(out: impl Write, outcomes: &[Outcome]) -> io::Result<()> {
     xml.write_event(Event::End(BytesEnd::new("testsuite")))?;
     xml.write_event(Event::End(BytesEnd::new("testsuites")))?;
     writeln!(xml.get_mut())
-}
-
-/// Text without the control characters that XML does not have.
-fn plain(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => out.push(c),
-            c if is_harmful(c) => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
 }

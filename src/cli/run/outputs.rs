@@ -4,13 +4,13 @@ use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
-use runtime::foreign::Foreign;
+use runtime::foreign;
 use wavelift::manifest::{Array, npy};
 
 use super::super::input::Input;
 use super::super::new_file::{NewFile, Unwritten};
 
-/// An output that is opened before the run, so that what cannot be written is known then.
+/// An output that is opened before the run, so that what cannot be written is reported then.
 pub(super) struct Opened {
     pub(super) buffer: usize,
     /// Where it is named, for messages.
@@ -37,13 +37,13 @@ pub(super) fn open(input: &Input, folder: Option<&Path>) -> anyhow::Result<Vec<O
             Some(parent) if folder.is_some() => std::fs::create_dir_all(parent)
                 .with_context(|| format!("cannot make the folder {}", parent.display()))?,
             Some(parent) if !parent.is_dir() => {
-                let message = format!("there is no folder {}", shown(parent));
+                let message = format!("there is no folder {}", foreign::path(parent));
                 return Err(input.error(&output.place, message));
             }
             _ => {}
         }
         let file = NewFile::create(&path).map_err(|error| {
-            let message = format!("cannot write {}: {error}", shown(&path));
+            let message = format!("cannot write {}: {error}", foreign::path(&path));
             input.error(&output.place, message)
         });
         Ok(Opened {
@@ -64,16 +64,11 @@ fn inside(file: &Path) -> PathBuf {
     file.file_name().map(PathBuf::from).unwrap_or_default()
 }
 
-/// A path for messages.
-fn shown(path: &Path) -> String {
-    Foreign(&path.to_string_lossy()).to_string()
-}
-
 impl Opened {
     /// Writes the file and puts it in its place; its name.
     pub(super) fn write(mut self, array: &Array) -> anyhow::Result<String> {
         let path = self.file.path();
-        let name = shown(path);
+        let name = foreign::path(path);
         let is_npy = path.extension().is_some_and(|extension| extension == "npy");
         let written = match is_npy {
             true => npy::write(&mut self.file, array),

@@ -6,18 +6,11 @@ use super::super::report::{DispatchReport, Report, Times, counted, time};
 /// Prints a report; `written` are the outputs.
 pub(super) fn print(report: &Report, written: &[String], out: &mut Output) -> anyhow::Result<()> {
     for dispatch in &report.dispatches {
-        let DispatchReport {
-            kernel,
-            workgroups,
-            waves,
-            ..
-        } = dispatch;
         let repeat = match dispatch.repeat {
             1 => String::new(),
             n => format!(" in {n} launches"),
         };
-        let (workgroups, waves) = (counted(*workgroups, "workgroup"), counted(*waves, "wave"));
-        write!(out, "{kernel}: {workgroups}, {waves}{repeat}")?;
+        write!(out, "{}{repeat}", dispatch.headline())?;
         if dispatch.translate_s != 0.0 {
             write!(out, ", translated in {}", time(dispatch.translate_s))?;
             if dispatch.regions_cached != 0 {

@@ -10,6 +10,16 @@ use super::super::report::{Report, counted, time};
 use super::super::{Status, code_of};
 use super::junit;
 
+/// Where the report goes as JSON.
+pub(super) enum Json {
+    /// Nowhere.
+    No,
+    /// To standard output, in place of the text.
+    Output,
+    /// To a file.
+    File(NewFile),
+}
+
 /// What became of a file.
 pub(super) struct Outcome {
     pub(super) name: String,
@@ -86,9 +96,7 @@ impl Outcome {
 /// Writes the reports; the status of all.
 pub(super) fn finish(
     outcomes: Vec<Outcome>,
-    text: bool,
-    json: bool,
-    json_file: Option<NewFile>,
+    json: Json,
     junit_file: Option<NewFile>,
     out: &mut Output,
 ) -> anyhow::Result<Status> {
@@ -97,7 +105,7 @@ pub(super) fn finish(
         .iter()
         .filter(|outcome| outcome.code() == 0)
         .count();
-    if text && several {
+    if several && !matches!(json, Json::Output) {
         let failed = outcomes.len() - good;
         let seconds = time(outcomes.iter().map(|outcome| outcome.seconds).sum());
         let all = counted(outcomes.len() as u64, "manifest");
@@ -112,22 +120,12 @@ pub(super) fn finish(
             )?;
         }
     }
-    if json {
-        let text = match &outcomes[..] {
-            [
-                Outcome {
-                    report: Some(report),
-                    ..
-                },
-            ] => serde_json::to_string(report)?,
-            outcomes => serde_json::to_string(&All {
-                ok: good == outcomes.len(),
-                manifests: outcomes.iter().map(Named::of).collect(),
-            })?,
-        };
-        match json_file {
-            None => writeln!(out, "{text}")?,
-            Some(file) => complete(file, |file| writeln!(file, "{text}"))?,
+    match json {
+        Json::No => {}
+        Json::Output => writeln!(out, "{}", to_json(&outcomes)?)?,
+        Json::File(file) => {
+            let text = to_json(&outcomes)?;
+            complete(file, |file| writeln!(file, "{text}"))?;
         }
     }
     if let Some(file) = junit_file {
@@ -145,6 +143,22 @@ pub(super) fn finish(
         // Its message is printed already.
         Err(_) if several => Ok(Status::of(code)),
         worst => worst,
+    }
+}
+
+/// The report of the only file, or all reports.
+fn to_json(outcomes: &[Outcome]) -> serde_json::Result<String> {
+    match outcomes {
+        [
+            Outcome {
+                report: Some(report),
+                ..
+            },
+        ] => serde_json::to_string(report),
+        outcomes => serde_json::to_string(&All {
+            ok: outcomes.iter().all(|outcome| outcome.code() == 0),
+            manifests: outcomes.iter().map(Named::of).collect(),
+        }),
     }
 }
 

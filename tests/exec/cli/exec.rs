@@ -155,7 +155,7 @@ fn translated_code_is_kept_where_the_user_has_a_cache() {
             assert!(Path::new(&wanted).is_dir());
         }
     }
-    // A place that cannot be used is no error unless it was asked for.
+    // A folder that cannot be used is no error unless it was given.
     let place = file(Path::new(home), "file", "");
     let variables = [("XDG_CACHE_HOME", place.as_str())];
     let Some(out) = exec_in(&["env"], &variables) else {
@@ -267,7 +267,7 @@ fn a_program_without_gpu_calls_is_named_under_stats() {
     assert_eq!((out.status, out.stderr.as_str()), (0, ""));
     let left = std::fs::read_dir(temporary).expect("it is there").count();
     assert_eq!(left, 0);
-    // Nothing is said when nobody asked.
+    // Nothing is printed where nothing was requested.
     let out = exec(&["sh", "-c", "test -z \"$WAVELIFT_UNUSED\""]).expect("as before");
     assert_eq!((out.status, out.stderr.as_str()), (0, ""));
 }

@@ -236,7 +236,7 @@ fn memcheck_reports_what_lies_outside_the_exact_allocation() {
     );
     let manifest = file(&folder("memcheck"), "m.toml", text);
     for engine in engines() {
-        // Without it only the kernel is known.
+        // Without it only the kernel is named.
         let run = wavelift(&["run", &manifest, "--engine", engine]);
         assert_eq!((run.status, run.stdout.as_str()), (3, ""), "{engine}");
         let start = "fault: kernel fine wrote past the end of a 256-byte buffer: ";

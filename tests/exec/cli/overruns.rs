@@ -56,7 +56,7 @@ fn a_write_between_buffers_is_found_after_the_dispatch() {
         let manifest = manifest("between", &format!("{SHORT_Y}\n{LONG_X}"), target);
         for engine in engines() {
             for threads in ["1", "3"] {
-                // Behind the buffer were the kernel's arguments once, which later workgroups read.
+                // Behind the buffer were the kernel's arguments once, which subsequent workgroups read.
                 let run = run(&manifest, engine, &["--threads", threads, "--json"]);
                 let what = format!("{target} {engine}: {}", run.stderr);
                 assert_eq!(run.status, 3, "{what}");

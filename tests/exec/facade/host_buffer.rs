@@ -195,7 +195,7 @@ fn memory_that_is_dropped_lives_as_long_as_it_is_used() {
         let (event, token) = endless(&device, &own);
         drop(own);
         reads(&device, address).expect("the launch has it as an argument");
-        // One that is no argument is no longer registered, though it is freed later.
+        // One that is no argument is no longer registered, though it is freed after the launch.
         let own = device.register(vec![9u32; 256]);
         let address = own.address();
         drop(own);
@@ -225,7 +225,7 @@ fn is_mapped(address: u64) -> bool {
 fn dropped_memory_is_freed_after_the_launches_that_may_know_it() {
     let [device, _] = devices();
     let freed = (0..20).any(|_| {
-        // So large that the allocator maps it alone.
+        // So large that the allocator maps it separately.
         let own = device.register(vec![0u64; 8 << 20]);
         let middle = own.address() + (32 << 20);
         let (event, token) = endless(&device, Arg::Pointer(0));

@@ -1,4 +1,4 @@
-//! A user of the library depends on `wavelift` alone: what its signatures and fields name has a
+//! A user of the library depends on `wavelift` only: what its signatures and fields name has a
 //! name there.
 
 use std::any::type_name;

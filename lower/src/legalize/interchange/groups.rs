@@ -180,20 +180,21 @@ impl Emitter<'_> {
     fn iterations(&mut self, iteration: &mut Iteration<'_>, l: &Loop<'_>) {
         let head = self.code.b.create_block();
         let group_end = self.code.b.create_block();
-        // Have lanes left in the masked iterations since the last unmasked one?
-        let leaving = self.code.variable(types::I8);
-        let not_leaving = self.code.b.iconst(types::I8, 0);
-        self.code.b.def_var(leaving, not_leaving);
         let unmasked = match &l.plan.unmasked {
             Some(unmasked) => {
                 let targets = (head, group_end);
-                Some(self.unmasked_iterations(
+                // Have lanes left in the masked iterations since the last unmasked one?
+                let leaving = self.code.variable(types::I8);
+                let no = self.code.b.iconst(types::I8, 0);
+                self.code.b.def_var(leaving, no);
+                let enter = self.unmasked_iterations(
                     iteration,
                     unmasked,
                     (l.left, l.taken),
                     &l.slots,
                     targets,
-                ))
+                );
+                Some((enter, leaving, no))
             }
             None => {
                 self.code.b.jump(head, &[]);
@@ -225,7 +226,7 @@ impl Emitter<'_> {
         self.code.b.brif(more, again, &[], end, &[]);
         self.code.b.switch_to_block(again);
         match (unmasked, acting) {
-            (Some(unmasked), Some(acting)) => {
+            (Some((unmasked, leaving, no)), Some(acting)) => {
                 let now = self.mask_now(iteration, MaskPlace::Exec);
                 let pairs = acting.into_iter().zip(now);
                 let gone = pairs.map(|(a, b)| self.code.b.bxor(a, b)).collect();
@@ -237,13 +238,13 @@ impl Emitter<'_> {
                 let yes = self.code.b.iconst(types::I8, 1);
                 self.code.b.def_var(leaving, yes);
                 self.code.b.jump(head, &[]);
-                // After lanes have left, the others may run unmasked iterations again.
+                // After lanes have left, the others may run further unmasked iterations.
                 self.code.b.switch_to_block(stayed);
                 let retry = self.code.b.create_block();
                 let were_leaving = self.code.b.use_var(leaving);
                 self.code.b.brif(were_leaving, retry, &[], head, &[]);
                 self.code.b.switch_to_block(retry);
-                self.code.b.def_var(leaving, not_leaving);
+                self.code.b.def_var(leaving, no);
                 self.code.b.jump(unmasked, &[]);
             }
             _ => {

@@ -2,7 +2,7 @@
 //! are removed; [`Folder::read`](super::Folder::read) renews the time of a file that it uses.
 //!
 //! Several processes may use the folder at once. A file that another process removes is translated
-//! again, and only one process sweeps at a time.
+//! once more, and only one process sweeps at a time.
 
 use std::fs::{self, DirEntry, File, TryLockError};
 use std::io;
@@ -108,7 +108,7 @@ fn sweep(folder: &Path, limit: u64) -> io::Result<u64> {
     Ok(size)
 }
 
-/// The entry of a file with code. An abandoned file is removed, others are left alone.
+/// The entry of a file with code. An abandoned file is removed, others are kept.
 fn look_at(entry: &DirEntry) -> Option<Entry> {
     let name = entry.file_name();
     let name = name.to_str()?;

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use super::super::{file, folder};
 
-/// A copy of wavelift without anything beside it.
+/// A copy of wavelift in a folder of its own.
 fn installed(folder: &Path) -> PathBuf {
     let copy = folder.join("bin/wavelift");
     std::fs::create_dir_all(folder.join("bin")).expect("the folder is ours");

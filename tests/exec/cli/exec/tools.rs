@@ -1,5 +1,5 @@
 //! ROCm's tools: `rocminfo` and `rocm_agent_enumerator` of Debian's package rocminfo, and a program
-//! that asks the same of the kernel driver.
+//! that makes the same queries to the kernel driver.
 
 use std::path::Path;
 use std::process::Command;
@@ -64,7 +64,7 @@ fn rocm_agent_enumerator_lists_the_gpu() {
     assert!(out.stdout.starts_with("gfx906:"), "{}", out.stdout);
 }
 
-/// Asks as rocminfo up to 5.2 and from 5.6 on does, and for files that are nobody's business.
+/// Queries as rocminfo up to 5.2 and from 5.6 on does, and for files that are nobody's business.
 const QUESTIONS: &str = r#"
 typedef struct file FILE;
 int printf(const char *, ...);
