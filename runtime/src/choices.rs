@@ -26,6 +26,10 @@ pub const GFX9_RAW_CHECK_HAS_SOFFSET: bool = false;
 /// `v_pack_b32_f16` flushes denormal halves when MODE flushes f16 sources.
 pub const PACK_F16_FLUSHES: bool = false;
 
+/// ABS and NEG of the pairs of halves of `v_dot2c_f32_f16` in VOP3 and DPP: bit 31, the sign of the
+/// high half, as LLVM declares these sources as f32 (`true`), or nothing (`false`).
+pub const DOT2C_HAS_SIGNS: bool = true;
+
 /// `s_trap` numbers that only notify a debugger: 3 is `llvm.debugtrap`.
 pub const fn trap_is_ignored(id: u32) -> bool {
     id == 3

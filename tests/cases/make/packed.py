@@ -196,6 +196,13 @@ def dots(c):
             c.block(f"v_{name} v0, v4, v8, v12" + mods, [f"v4={a:08x} v8={b:08x} v12={d:08x} -> v0={total(a, b, d) & M32:08x}" for a, b, d in values[3:8]], gfx, optional=True)
     c.block("v_dot2c_f32_f16_e32 v0, v4, v8", [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={F32.round(t):08x}" for a, b, d, t in exact], ["gfx908"])
     c.block("v_dot2c_f32_f16_e64 v0, v4, v8 clamp", [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={fl.clamp(F32, F32.round(t)):08x}" for a, b, d, t in exact], ["gfx908"])
+    # NEG and ABS act on bit 31 of the source, see runtime/src/choices.rs.
+    products = lambda a, b: [number(half(a, i)) * number(half(b, i)) for i in (0, 1)]
+    signs = [(a, b, d) for a, b, d in ((0xbc003c00, 0x3c004000, 0x40400000), (0x4000bc00, 0xc0003c00, 0x3f800000), (0x3c00c000, 0x42003800, 0xc0000000))]
+    for mods, on_a, on_b in (("-v4, v8", lambda a: a ^ 1 << 31, int), ("|v4|, -v8", lambda a: a & M32 >> 1, lambda b: b ^ 1 << 31)):
+        lines = [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={F32.round(F32.value(d) + sum(products(on_a(a), on_b(b)))):08x}" for a, b, d in signs]
+        c.block(f"v_dot2c_f32_f16_e64 v0, {mods}", lines, ["gfx908"], note="open point: bit 31")
+        c.block(f"v_dot2c_f32_f16_dpp v0, {mods} quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf", lines, ["gfx908"], note="open point: bit 31")
     c.block("v_pk_fmac_f16 v0, v4, v8", lines_of([(0x3c004000, 0x42003800)], lambda a, b: fl.fma(F16, a, b, 0x3c00), 2, True)[:1][0].replace(" ->", " v0=3c003c00 ->").split("\n"), ["gfx908"])
     c.block("v_pk_fmac_f16 v0, v4, v8", ["v4=3c003c00 v8=3c003c00 v0=bc004000 -> v0=00004200"], ["gfx908"])
 
