@@ -11,7 +11,7 @@ use runtime::engine::{Engine, Exit, Group, PRIVATE_BASE, SHARED_BASE, Scratch, S
 use runtime::export::Exports;
 use runtime::fault::Access;
 use runtime::lds::Lds;
-use runtime::memory::Options;
+use runtime::memory::{Options, Purpose};
 use runtime::object::KernelDescriptor;
 use runtime::{LoadedCode, Memory};
 
@@ -193,9 +193,14 @@ impl Bench {
             ..Options::default()
         };
         let memory = Memory::with_options(options).expect("the host reserves address space");
-        // Code goes below the zone, so that what misses it meets nothing else.
-        let code = memory.alloc(1 << 20, 4096).expect("room for code");
-        let zone = memory.alloc(ZONE as u64, 4096).expect("a small zone fits");
+        // Nothing above the zone may be accessed, and below it is code alone, not the free space
+        // between the two parts of the arena: what one engine writes there the other would read.
+        let code = memory
+            .alloc_for(Purpose::System, 1 << 20, 4096)
+            .expect("room for code");
+        let zone = memory
+            .alloc_for(Purpose::System, ZONE as u64, 4096)
+            .expect("a small zone fits");
         memory.free(code).expect("it was allocated here");
         Bench {
             memory,
