@@ -15,6 +15,7 @@ use crate::vir::{Memory, Part, Type, Value, types};
 
 mod eight;
 mod masked;
+mod narrow;
 mod sixteen;
 mod strided;
 mod window;
@@ -219,6 +220,7 @@ impl Code<'_> {
             16 if sixteen::suits_sixteen(data, stride) => 16,
             16 if between && is_pairwise(data, stride) => 16,
             16 if load && between && strided::is_strided(data, stride) => 16,
+            16 if load && between && narrow::is_narrow(data, stride) => 16,
             host::LANES.. if eight::suits_eight(data, stride) => host::LANES,
             _ => 4,
         }
@@ -246,6 +248,8 @@ impl Code<'_> {
                 vec![self.load_window(start, &pairwise(away))]
             } else if strided::is_strided(data, stride) {
                 self.load_strided((start, away), stride, data)
+            } else if narrow::is_narrow(data, stride) {
+                vec![self.load_narrow((start, away), stride, data)]
             } else {
                 self.load_sixteen(start, away, data)
             };
