@@ -25,6 +25,7 @@ mod lines;
 mod lockstep;
 mod program;
 mod shapes;
+mod strides;
 
 use std::cell::Cell;
 

@@ -235,8 +235,12 @@ impl Emitter<'_> {
             bounding.push(self.wave_word(block, plan, bound));
         }
         let masked = matches!(known, Known::Affine(affine) if affine.masked);
-        let inline =
-            !(self.code.is_out_of_line() && (masked || self.code.region.options().baseline));
+        // Rows are moved for EXEC all ones only: other masks are as frequent at the borders of a
+        // workgroup of two dimensions.
+        let baseline = self.code.region.options().baseline;
+        let in_rows = matches!(known, Known::Affine(affine) if !affine.whole);
+        let general = masked || in_rows && !baseline;
+        let inline = !(self.code.is_out_of_line() && (general || baseline));
         let kind = (space, data);
         let bits = match known {
             Known::Affine(_) => None,
@@ -309,8 +313,8 @@ impl Emitter<'_> {
         });
 
         self.code.enter(slow);
-        if masked {
-            self.general_path(block, plan, v, (exec, &storage), done);
+        if general {
+            self.general_path(block, plan, v, (exec, &storage), in_rows, done);
         } else {
             let site = (site, new_exec);
             let kind = (load, space, data);

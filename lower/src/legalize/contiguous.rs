@@ -1,11 +1,12 @@
 //! Accesses at arbitrary addresses, inline as long as the elements of neighbouring lanes are
 //! contiguous, which is tested at run time. In most kernels they are, in runs of 8 lanes or more
 //! whose starts depend on bits of the lane number. From the first lane group on that is not
-//! contiguous, the access continues as in `gather.rs`.
+//! contiguous, the access continues as in `gather.rs`. Elements of less than a dword are stored only:
+//! `gather.rs` has a form that loads them.
 //!
 //! A group may have inactive lanes. Loading their elements is harmless. In LDS their old contents
 //! are stored again, since no other wave accesses the workgroup's LDS while one runs. A store of a
-//! partial group to memory is not inline here.
+//! partial group to memory is inline here if the host stores dwords under a mask.
 
 use std::mem::offset_of;
 
@@ -124,8 +125,8 @@ impl Code<'_> {
     /// Lanes in a group.
     fn lanes_of_group(&self, data: Data) -> usize {
         match data {
-            Data::Dwords(1) => self.per(),
-            _ => 4,
+            Data::Dwords(2..) => 4,
+            _ => self.per(),
         }
     }
 
@@ -158,6 +159,11 @@ impl Code<'_> {
     fn group(&mut self, a: &Contiguous<'_>, start: Value, group: Group, other: Option<HostBlock>) {
         let every = (1 << self.lanes_of_group(a.data)) - 1;
         let on = self.b.ushr(a.exec, group.lane);
+        if other.is_some() && self.is_masked_access(a.data, a.stride) {
+            let storage = self.storage_at(a.storage, group.offset);
+            self.masked_access(false, (on, 0), start, storage[0]);
+            return;
+        }
         let on = self.b.band_imm(on, every);
         let full = self.b.icmp_imm(IntCC::Equal, on, every);
         let all = self.b.create_block();
@@ -214,15 +220,16 @@ impl Region<'_> {
     /// Is a node an access whose contiguous groups are inline?
     pub(super) fn is_contiguous_form(&self, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
-        let Some((_, space, data, _)) = load_or_store(node.op) else {
+        let Some((load, space, data, _)) = load_or_store(node.op) else {
             return false;
         };
         // The low 4 GiB have no memory, so a zero-extended address is never in bounds.
         let zext = block.nodes[node.args[0].index()].op == Op::Zext;
         let reachable = space == Space::Lds || space == Space::Global && !zext;
-        let dwords = matches!(data, Data::Dwords(1..=4));
+        let suits = matches!(data, Data::Dwords(_)) || !load;
         reachable
-            && dwords
+            && suits
+            && access::is_known(data)
             && self.options().has(Forms::GATHERS)
             && is_computed(block, node.args[0])
     }

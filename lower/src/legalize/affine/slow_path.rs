@@ -60,27 +60,31 @@ impl Emitter<'_> {
         self.code.b.jump(done, &[]);
     }
 
-    /// Emits the access as if nothing were known of its addresses, which are computed first; jumps to `done`
-    /// afterwards.
+    /// Emits the access as if nothing were known of its addresses but whether they are affine `in_rows`, which are
+    /// computed first; jumps to `done` afterwards.
     pub(super) fn general_path(
         &mut self,
         block: &Block,
         plan: &Schedule,
         v: Val,
         (exec, storage): (Value, &[Value]),
+        in_rows: bool,
         done: HostBlock,
     ) {
         let addresses = self.computed_addresses(block, plan, block.nodes[v.index()].args[0]);
         let lists = (addresses.as_slice(), exec, storage);
-        match self.code.region.is_contiguous_form(block, v) {
+        let region = &self.code.region;
+        // A gather is shorter, and rows are short runs.
+        let runs = region.is_contiguous_form(block, v) && !(in_rows && region.can_gather(block, v));
+        match runs {
             true => self.contiguous_or_other(block, plan, v, lists),
             false => self.inline_or_call(block, plan, v, lists, None),
         }
         self.code.b.jump(done, &[]);
     }
 
-    /// Computes the addresses of all lanes in a separate loop; returns the addresses of their low and their high
-    /// words.
+    /// Computes the addresses of all lanes in a separate loop, unless they are in memory; returns the addresses of
+    /// their low and their high words.
     fn computed_addresses(&mut self, block: &Block, plan: &Schedule, address: Val) -> Vec<Value> {
         let mut nodes = Vec::new();
         let mut work = vec![address];
@@ -96,6 +100,9 @@ impl Emitter<'_> {
                 Op::Select => work.push(node.args[1]),
                 _ => work.extend(node.args.iter()),
             }
+        }
+        if nodes.is_empty() {
+            return self.addresses(block, plan, address);
         }
         nodes.sort_unstable();
         let [low, high] = [(); 2].map(|()| self.code.take_slot());
