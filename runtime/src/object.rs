@@ -4,6 +4,7 @@
 //! that damaged or hostile files give a [`LoadError`] and never a panic.
 
 mod bundle;
+mod compressed;
 mod descriptor;
 mod elf;
 mod error;
@@ -14,7 +15,8 @@ mod target;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-pub use bundle::{Entry, candidates, entries, select};
+pub use bundle::{Entry, candidates, entries, select, targets};
+pub use compressed::{CompressionDefect, MAX_UNPACKED};
 pub use descriptor::{DESCRIPTOR_SIZE, KernelDescriptor};
 pub use elf::{MAX_IMAGE, Place, Segment, Symbol, SymbolKind, Version};
 pub use error::LoadError;
@@ -67,10 +69,10 @@ pub struct CodeObject {
     relocations: Relocations,
 }
 
-/// Finds the code object for `wanted` in a file (an amdgcn ELF, an offload bundle or a host program) and parses
-/// it. Without a target the file must have exactly one for AMD GPUs.
+/// Finds the code object for `wanted` in a file (an amdgcn ELF, an offload bundle, compressed or not, or a host
+/// program) and parses it. Without a target the file must have exactly one for AMD GPUs.
 pub fn open(bytes: &[u8], wanted: Option<&TargetId>) -> Result<CodeObject, LoadError> {
-    CodeObject::parse(select(bytes, wanted)?)
+    CodeObject::parse(&select(bytes, wanted)?)
 }
 
 /// Like [`open`], for files with several bundles: the first code object that has the kernel.
@@ -82,7 +84,7 @@ pub fn open_kernel(
     let entries = entries(bytes)?;
     let mut missing = None;
     for entry in candidates(&entries, wanted)? {
-        let object = CodeObject::parse(&bytes[entry.range.clone()])?;
+        let object = CodeObject::parse(entry.code())?;
         match object.kernel(kernel) {
             Ok(_) => return Ok(object),
             Err(error) => missing = missing.or(Some(error)),

@@ -36,8 +36,10 @@ struct FileInfo {
 struct ObjectInfo {
     id: String,
     target: Option<String>,
+    /// In the file, or in the decompressed bundle.
     offset: usize,
     size: usize,
+    compressed: bool,
     /// Why it cannot be loaded.
     error: Option<String>,
     version: Option<u32>,
@@ -102,7 +104,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         file,
         code_objects: wanted
             .iter()
-            .map(|entry| describe(entry, CodeObject::parse(&bytes[entry.range.clone()])))
+            .map(|entry| describe(entry, CodeObject::parse(entry.code())))
             .collect(),
     };
     // One unusable object of several is news, the only one is an error.
@@ -131,6 +133,7 @@ fn describe(entry: &Entry, object: Result<CodeObject, object::LoadError>) -> Obj
         target: entry.target.as_ref().map(TargetId::to_string),
         offset: entry.range.start,
         size: entry.range.len(),
+        compressed: entry.is_compressed(),
         error: None,
         version: None,
         kernels: Vec::new(),

@@ -1,12 +1,16 @@
-//! Files that wrap code objects: clang offload bundles, several of them one after another, and host programs
-//! that carry them in a `.hip_fatbin` section. The table of contents comes out as a list of entries; choosing
-//! one of them by target is here too. A bare code object counts as a file with one entry.
+//! Files that wrap code objects: clang offload bundles, compressed or not, several of them one after another,
+//! and host programs that carry them in a `.hip_fatbin` section. The table of contents comes out as a list of
+//! entries; choosing one of them by target is here too. A bare code object counts as a file with one entry.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use object::LittleEndian;
 use object::read::elf::{FileHeader, SectionHeader};
 
+use super::compressed::{self, Budget};
 use super::elf;
 use super::error::{LoadError, list};
 use super::target::TargetId;
@@ -14,7 +18,6 @@ use super::target::TargetId;
 const LE: LittleEndian = LittleEndian;
 const ELF: &[u8] = b"\x7fELF";
 const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
-const COMPRESSED: &[u8] = b"CCOB";
 const OFFLOAD_BINARY: &[u8] = b"\x10\xff\x10\xad";
 /// The wrapper with which a HIP program registers its fat binary, `HIPF` as a little-endian number.
 const HIP_WRAPPER: &[u8] = b"FPIH";
@@ -22,8 +25,8 @@ const HIP_WRAPPER_SIZE: usize = 24;
 const FATBIN_SECTION: &[u8] = b".hip_fatbin";
 
 /// One code object in a file, for the host or for a GPU.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
     /// Which bundle of the file it is in; a program linked from several sources has several.
     pub bundle: usize,
     /// The whole id, such as `hipv4-amdgcn-amd-amdhsa--gfx906:xnack-`.
@@ -34,12 +37,44 @@ pub struct Entry {
     pub triple: String,
     /// The processor, for GPUs.
     pub target: Option<TargetId>,
-    /// Where the code object is in the file.
+    /// Where the code object is in the file, or in the decompressed bundle.
     pub range: Range<usize>,
+    holder: Holder<'a>,
 }
 
-impl Entry {
-    fn from_id(bundle: usize, id: &str, range: Range<usize>) -> Result<Entry, LoadError> {
+/// What holds a code object.
+#[derive(Clone)]
+enum Holder<'a> {
+    File(&'a [u8]),
+    Unpacked(Arc<Vec<u8>>),
+}
+
+impl Holder<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Holder::File(bytes) => bytes,
+            Holder::Unpacked(bytes) => bytes,
+        }
+    }
+}
+
+impl fmt::Debug for Holder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Holder::File(_) => "File",
+            Holder::Unpacked(_) => "Unpacked",
+        };
+        write!(f, "{name}({} bytes)", self.bytes().len())
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn from_id(
+        bundle: usize,
+        id: &str,
+        range: Range<usize>,
+        holder: &Holder<'a>,
+    ) -> Result<Entry<'a>, LoadError> {
         let (kind, rest) = id.split_once('-').unwrap_or((id, ""));
         // The triple has three or four parts and names of processors may have hyphens: look for "gfx".
         let (triple, target) = match rest.find("-gfx") {
@@ -53,7 +88,25 @@ impl Entry {
             triple: triple.trim_end_matches('-').to_owned(),
             target,
             range,
+            holder: holder.clone(),
         })
+    }
+
+    /// The code object.
+    pub fn code(&self) -> &[u8] {
+        &self.holder.bytes()[self.range.clone()]
+    }
+
+    /// Whether its bundle is compressed.
+    pub fn is_compressed(&self) -> bool {
+        matches!(self.holder, Holder::Unpacked(_))
+    }
+
+    fn into_code(self) -> Cow<'a, [u8]> {
+        match self.holder {
+            Holder::File(bytes) => Cow::Borrowed(&bytes[self.range]),
+            Holder::Unpacked(bytes) => Cow::Owned(bytes[self.range].to_vec()),
+        }
     }
 
     /// Whether it is code for an AMD GPU.
@@ -62,8 +115,29 @@ impl Entry {
     }
 }
 
+/// How much of a compressed bundle is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    /// The code objects.
+    Code,
+    /// The table of contents.
+    Table,
+}
+
 /// All entries of a file in their order.
-pub fn entries(bytes: &[u8]) -> Result<Vec<Entry>, LoadError> {
+pub fn entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, LoadError> {
+    read(bytes, Depth::Code)
+}
+
+/// The targets of all code for AMD GPUs in a file. Compressed bundles are decompressed as far as their
+/// tables of contents only.
+pub fn targets(bytes: &[u8]) -> Result<Vec<TargetId>, LoadError> {
+    let entries = read(bytes, Depth::Table)?.into_iter();
+    let gpu = entries.filter(Entry::is_amdgcn);
+    Ok(gpu.filter_map(|entry| entry.target).collect())
+}
+
+fn read(bytes: &[u8], depth: Depth) -> Result<Vec<Entry<'_>>, LoadError> {
     if bytes.starts_with(ELF) {
         let header = elf::header(bytes)?;
         let machine = header.e_machine(LE).0;
@@ -76,17 +150,16 @@ pub fn entries(bytes: &[u8]) -> Result<Vec<Entry>, LoadError> {
                 triple: "amdgcn-amd-amdhsa".to_owned(),
                 target: Some(target.id()),
                 range: 0..bytes.len(),
+                holder: Holder::File(bytes),
             }]);
         }
-        return bundles(bytes, fatbin(bytes, machine)?);
+        return bundles(bytes, fatbin(bytes, machine)?, depth);
     }
     if bytes.starts_with(HIP_WRAPPER) {
         let rest = bytes.get(HIP_WRAPPER_SIZE..).unwrap_or_default();
-        let found = rest
-            .windows(BUNDLE.len())
-            .position(|window| window == BUNDLE);
-        return match found {
-            Some(at) => bundles(bytes, HIP_WRAPPER_SIZE + at..bytes.len()),
+        let find = |magic: &[u8]| rest.windows(magic.len()).position(|window| window == magic);
+        return match find(BUNDLE).or_else(|| find(compressed::MAGIC)) {
+            Some(at) => bundles(bytes, HIP_WRAPPER_SIZE + at..bytes.len(), depth),
             None => Err(LoadError::Bundle {
                 offset: 0,
                 defect:
@@ -95,7 +168,7 @@ pub fn entries(bytes: &[u8]) -> Result<Vec<Entry>, LoadError> {
             }),
         };
     }
-    bundles(bytes, 0..bytes.len())
+    bundles(bytes, 0..bytes.len(), depth)
 }
 
 /// The section of a host program that has the bundles.
@@ -122,21 +195,21 @@ fn part(end: usize, start: usize, offset: u64, size: u64) -> Option<Range<usize>
 }
 
 /// The entries of the bundles in `range`, which zeros may separate.
-fn bundles(bytes: &[u8], range: Range<usize>) -> Result<Vec<Entry>, LoadError> {
+fn bundles(bytes: &[u8], range: Range<usize>, depth: Depth) -> Result<Vec<Entry<'_>>, LoadError> {
     let bytes = &bytes[..range.end];
+    let mut budget = Budget::default();
     let mut entries = Vec::new();
     let (mut position, mut number) = (range.start, 0);
     loop {
         let rest = &bytes[position..];
         let offset = position as u64;
         if rest.starts_with(BUNDLE) {
-            position = bundle(bytes, position, number, &mut entries)?;
+            let holder = Holder::File(bytes);
+            position = bundle(&holder, bytes.len(), position, number, &mut entries)?;
             number += 1;
-        } else if rest.starts_with(COMPRESSED) {
-            let version = rest
-                .get(4..6)
-                .map_or(0, |v| u16::from_le_bytes([v[0], v[1]]));
-            return Err(LoadError::CompressedBundle { offset, version });
+        } else if rest.starts_with(compressed::MAGIC) {
+            position = unpack(bytes, position, number, depth, &mut budget, &mut entries)?;
+            number += 1;
         } else if rest.starts_with(OFFLOAD_BINARY) {
             return Err(LoadError::OffloadBinary { offset });
         } else if number == 0 {
@@ -154,21 +227,48 @@ fn bundles(bytes: &[u8], range: Range<usize>) -> Result<Vec<Entry>, LoadError> {
     }
 }
 
-/// Reads the bundle at `start` and returns where it ends.
-fn bundle(
+/// Reads the compressed bundle at `start` and returns where it ends.
+fn unpack(
     bytes: &[u8],
     start: usize,
     number: usize,
-    entries: &mut Vec<Entry>,
+    depth: Depth,
+    budget: &mut Budget,
+    entries: &mut Vec<Entry<'_>>,
 ) -> Result<usize, LoadError> {
-    let end = bytes.len();
+    let header = compressed::Header::read(bytes, start)?;
+    let (unpacked, end) = match depth {
+        Depth::Code => header.unpack(bytes, budget)?,
+        Depth::Table => header.unpack_start(bytes)?,
+    };
+    if !unpacked.starts_with(BUNDLE) {
+        return Err(LoadError::Bundle {
+            offset: start as u64,
+            defect: format!("decompressed, it begins with {}", first_bytes(&unpacked)),
+        });
+    }
+    let holder = Holder::Unpacked(Arc::new(unpacked));
+    bundle(&holder, header.unpacked_size, 0, number, entries)?;
+    Ok(end)
+}
+
+/// Reads the bundle at `start` and returns where it ends. Of a holder with fewer than `end` bytes only
+/// the table of contents is there.
+fn bundle<'a>(
+    holder: &Holder<'a>,
+    end: usize,
+    start: usize,
+    number: usize,
+    entries: &mut Vec<Entry<'a>>,
+) -> Result<usize, LoadError> {
+    let bytes = holder.bytes();
     let mut position = start + BUNDLE.len();
     let mut take = |size: u64, what: &str| {
-        let found = part(end, position, 0, size).ok_or_else(|| LoadError::Truncated {
+        let found = part(bytes.len(), position, 0, size).ok_or_else(|| LoadError::Truncated {
             what: format!("{what} of the offload bundle"),
             offset: position as u64,
             needed: size,
-            end: end as u64,
+            end: bytes.len() as u64,
         })?;
         position = found.end;
         Ok::<&[u8], LoadError>(&bytes[found])
@@ -198,7 +298,7 @@ fn bundle(
         if !range.is_empty() {
             last = last.max(range.end);
         }
-        entries.push(Entry::from_id(number, id, range)?);
+        entries.push(Entry::from_id(number, id, range, holder)?);
     }
     Ok(position.max(last))
 }
@@ -217,10 +317,10 @@ fn first_bytes(bytes: &[u8]) -> String {
 
 /// The entries that match `wanted`: the best one of each bundle. Without a target, each bundle must
 /// have exactly one for a GPU.
-pub fn candidates<'a>(
-    entries: &'a [Entry],
+pub fn candidates<'a, 'b>(
+    entries: &'a [Entry<'b>],
     wanted: Option<&TargetId>,
-) -> Result<Vec<&'a Entry>, LoadError> {
+) -> Result<Vec<&'a Entry<'b>>, LoadError> {
     let name = || wanted.map_or_else(|| "amdgcn".to_owned(), TargetId::to_string);
     let ids = |entries: &[&Entry]| list(entries.iter().map(|entry| entry.id.as_str()));
     let mut chosen: Vec<&Entry> = Vec::new();
@@ -257,11 +357,11 @@ pub fn candidates<'a>(
 }
 
 /// The one code object in a file that matches `wanted`, or the only one.
-pub fn select<'a>(bytes: &'a [u8], wanted: Option<&TargetId>) -> Result<&'a [u8], LoadError> {
+pub fn select<'a>(bytes: &'a [u8], wanted: Option<&TargetId>) -> Result<Cow<'a, [u8]>, LoadError> {
     let entries = entries(bytes)?;
     let chosen = candidates(&entries, wanted)?;
     match chosen[..] {
-        [entry] => Ok(&bytes[entry.range.clone()]),
+        [entry] => Ok(entry.clone().into_code()),
         _ => Err(LoadError::Ambiguous {
             wanted: wanted.map_or_else(|| "amdgcn".to_owned(), TargetId::to_string),
             available: format!("one in each of {} bundles; name the kernel", chosen.len()),

@@ -1,6 +1,7 @@
 //! Errors of files with device code. Every variant is one kind of defect and names its location;
 //! `is_unsupported` separates unsupported features from damage.
 
+use super::compressed::CompressionDefect;
 use crate::foreign::Foreign;
 
 /// Why a code object, or the file that wraps it, cannot be loaded.
@@ -66,6 +67,17 @@ pub enum LoadError {
     UnknownMachine {
         /// The whole of `e_flags`.
         flags: u32,
+    },
+    /// Code for a generic processor without a version, or for a plain one with a version.
+    #[error(
+        "ELF header: {name} with generic version {version}; generic targets have a version from 1 on in code object \
+         version 6, others have none: recompile with -mcode-object-version=6"
+    )]
+    GenericVersion {
+        /// The processor's name.
+        name: &'static str,
+        /// The version in `e_flags`.
+        version: u8,
     },
     /// A table of the ELF file cannot be read.
     #[error("damaged ELF file: {what}: {detail}", detail = Foreign(.detail))]
@@ -229,16 +241,13 @@ pub enum LoadError {
         /// The defect.
         defect: String,
     },
-    /// A compressed offload bundle.
-    #[error(
-        "compressed offload bundle (CCOB version {version}) at offset {offset:#x} is not supported; recompile \
-         with -no-offload-compress"
-    )]
+    /// A compressed offload bundle that cannot be decompressed.
+    #[error("compressed offload bundle at offset {offset:#x}: {defect}")]
     CompressedBundle {
         /// Where it begins in the file.
         offset: u64,
-        /// The version in its header.
-        version: u16,
+        /// The defect.
+        defect: CompressionDefect,
     },
     /// LLVM's other container.
     #[error(
@@ -293,7 +302,10 @@ impl LoadError {
                 | LoadError::UnknownMachine { .. }
                 | LoadError::RelocationType { .. }
                 | LoadError::UnsupportedKernel { .. }
-                | LoadError::CompressedBundle { .. }
+                | LoadError::CompressedBundle {
+                    defect: CompressionDefect::Version(_) | CompressionDefect::Method(_),
+                    ..
+                }
                 | LoadError::OffloadBinary { .. }
                 | LoadError::NotLinked
         )

@@ -20,6 +20,9 @@ pub struct Processor {
     pub xnack: bool,
     /// Whether the processor has memories with error correction that change how code must be compiled.
     pub sramecc: bool,
+    /// The processors that run code for a generic one; empty for any other. (LLVM's "Generic
+    /// Processors")
+    pub members: &'static [&'static str],
 }
 
 const fn sibling(machine: u8, name: &'static str, gfx: Gfx) -> Processor {
@@ -29,6 +32,7 @@ const fn sibling(machine: u8, name: &'static str, gfx: Gfx) -> Processor {
         gfx: Some(gfx),
         xnack: false,
         sramecc: false,
+        members: &[],
     }
 }
 
@@ -39,6 +43,20 @@ const fn foreign(machine: u8, name: &'static str) -> Processor {
         gfx: None,
         xnack: false,
         sramecc: false,
+        members: &[],
+    }
+}
+
+/// A generic processor, with the guest that has what all members have in common.
+const fn generic(
+    machine: u8,
+    name: &'static str,
+    gfx: Gfx,
+    members: &'static [&'static str],
+) -> Processor {
+    Processor {
+        members,
+        ..sibling(machine, name, gfx)
     }
 }
 
@@ -57,6 +75,16 @@ impl Processor {
         }
     }
 
+    /// Whether it stands for several processors.
+    pub const fn is_generic(&self) -> bool {
+        !self.members.is_empty()
+    }
+
+    /// Whether the processor of this name runs its code: it is the same, or belongs to a generic one.
+    pub fn runs_on(&self, name: &str) -> bool {
+        self.name == name || self.members.contains(&name)
+    }
+
     /// The processor with this machine number.
     pub fn by_machine(machine: u8) -> Option<&'static Processor> {
         PROCESSORS
@@ -71,7 +99,8 @@ impl Processor {
 }
 
 /// Every processor with a machine number. gfx904 counts as gfx906 because its mixed-precision
-/// instructions are fused, as there; gfx902, gfx909 and gfx90c have the unfused ones of gfx900.
+/// instructions are fused, as there; gfx902, gfx909 and gfx90c have the unfused ones of gfx900. Code
+/// for gfx9-generic has neither.
 #[rustfmt::skip]
 pub static PROCESSORS: &[Processor] = &[
     sibling(0x20, "gfx600", Gfx::Gfx600),
@@ -123,7 +152,7 @@ pub static PROCESSORS: &[Processor] = &[
     foreign(0x4e, "gfx1201"),
     foreign(0x49, "gfx1250"),
     foreign(0x5a, "gfx1251"),
-    foreign(0x51, "gfx9-generic"),
+    generic(0x51, "gfx9-generic", Gfx::Gfx900, &["gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"]).xnack(),
     foreign(0x5f, "gfx9-4-generic"),
     foreign(0x52, "gfx10-1-generic"),
     foreign(0x53, "gfx10-3-generic"),
@@ -202,7 +231,13 @@ pub struct Target {
     pub xnack: Setting,
     /// Error correction.
     pub sramecc: Setting,
+    /// The version of a generic target, from 1 on; 0 for a plain one. A later version runs on what an
+    /// earlier one runs on.
+    pub generic_version: u8,
 }
+
+/// The ABI version of code object version 6, the first with generic targets.
+const ABI_V6: u8 = 4;
 
 impl Target {
     /// From `e_flags`; `abi` is the ABI version of the ELF header.
@@ -223,11 +258,22 @@ impl Target {
                 Setting::from_bits(flags >> 10),
             )
         };
+        let generic_version = match abi {
+            ABI_V6.. => (flags >> 24) as u8,
+            _ => 0,
+        };
+        if processor.is_generic() != (generic_version != 0) {
+            return Err(LoadError::GenericVersion {
+                name: processor.name,
+                version: generic_version,
+            });
+        }
         Ok(Target {
             gfx,
             processor,
             xnack,
             sramecc,
+            generic_version,
         })
     }
 
@@ -264,8 +310,21 @@ impl TargetId {
         Processor::by_name(&self.processor).and_then(|processor| processor.gfx)
     }
 
+    /// Whether it names several processors.
+    pub fn is_generic(&self) -> bool {
+        Processor::by_name(&self.processor).is_some_and(Processor::is_generic)
+    }
+
+    /// Whether the processor of this name runs the code, apart from the settings.
+    pub fn runs_on(&self, name: &str) -> bool {
+        match Processor::by_name(&self.processor) {
+            Some(processor) => processor.runs_on(name),
+            None => self.processor == name,
+        }
+    }
+
     /// How well code for `self` matches a request for `wanted`: 0 not at all, then the same guest,
-    /// the same processor, the identical id.
+    /// a generic processor that `wanted` belongs to, the same processor, the identical id.
     pub(crate) fn suits(&self, wanted: &TargetId) -> u32 {
         let agree = |have: Option<bool>, want: Option<bool>| {
             have.is_none() || want.is_none() || have == want
@@ -273,10 +332,16 @@ impl TargetId {
         if !agree(self.sramecc, wanted.sramecc) || !agree(self.xnack, wanted.xnack) {
             0
         } else if self == wanted {
-            3
+            4
         } else if self.processor == wanted.processor {
+            3
+        } else if self.runs_on(&wanted.processor) {
             2
-        } else if self.gfx().is_some() && self.gfx() == wanted.gfx() {
+        } else if self.gfx().is_some()
+            && self.gfx() == wanted.gfx()
+            && !self.is_generic()
+            && !wanted.is_generic()
+        {
             1
         } else {
             0
@@ -377,6 +442,19 @@ mod tests {
         assert_eq!(target(0x12e, 3), ok(Gfx::Gfx906, "gfx904"));
         assert_eq!(target(0x132, 3), ok(Gfx::Gfx900, "gfx90c"));
         assert_eq!(target(0x128, 3), ok(Gfx::Gfx803, "gfx801"));
+        // generic targets have a version, plain ones have none
+        assert_eq!(target(0x0100_0151, 4), ok(Gfx::Gfx900, "gfx9-generic"));
+        assert_eq!(
+            target(0x0200_0251, 4),
+            ok(Gfx::Gfx900, "gfx9-generic:xnack-")
+        );
+        assert_eq!(target(0x12c, 4), ok(Gfx::Gfx900, "gfx900"));
+        for (flags, abi) in [(0x151, 4), (0x0100_0151, 3), (0x0100_012c, 4)] {
+            assert!(
+                matches!(target(flags, abi), Err(LoadError::GenericVersion { .. })),
+                "{flags:#x}"
+            );
+        }
         // version 3 has one bit each: clear means off where the processor has the feature
         assert_eq!(target(0x2a, 1), ok(Gfx::Gfx803, "gfx803"));
         assert_eq!(target(0x2c, 1), ok(Gfx::Gfx900, "gfx900:xnack-"));
@@ -417,9 +495,15 @@ mod tests {
                 "{text}"
             );
         }
-        assert_eq!(id("gfx900").suits(&id("gfx900")), 3);
-        assert_eq!(id("gfx900").suits(&id("gfx900:xnack+")), 2);
-        assert_eq!(id("gfx900:xnack-").suits(&id("gfx900")), 2);
+        assert_eq!(id("gfx900").suits(&id("gfx900")), 4);
+        assert_eq!(id("gfx900").suits(&id("gfx900:xnack+")), 3);
+        assert_eq!(id("gfx900:xnack-").suits(&id("gfx900")), 3);
+        assert_eq!(id("gfx9-generic").suits(&id("gfx900")), 2);
+        assert_eq!(id("gfx9-generic:xnack-").suits(&id("gfx906")), 2);
+        assert_eq!(id("gfx9-generic:xnack+").suits(&id("gfx906:xnack-")), 0);
+        assert_eq!(id("gfx9-generic").suits(&id("gfx90a")), 0);
+        assert_eq!(id("gfx9-generic").suits(&id("gfx9-generic")), 4);
+        assert_eq!(id("gfx900").suits(&id("gfx9-generic")), 0);
         assert_eq!(id("gfx900:xnack-").suits(&id("gfx900:xnack+")), 0);
         assert_eq!(id("gfx902").suits(&id("gfx900")), 1);
         assert_eq!(id("gfx906").suits(&id("gfx900")), 0);

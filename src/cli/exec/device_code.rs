@@ -35,9 +35,7 @@ impl HostFile {
     /// The targets of its code: HIP's bundles and OpenMP's images. What cannot be read counts as
     /// none.
     pub(super) fn targets(&self) -> Vec<TargetId> {
-        let entries = runtime::object::entries(&self.0).unwrap_or_default();
-        let bundled = entries.into_iter().filter(|entry| entry.is_amdgcn());
-        let mut targets: Vec<TargetId> = bundled.filter_map(|entry| entry.target).collect();
+        let mut targets = runtime::object::targets(&self.0).unwrap_or_default();
         let section = self.elf().and_then(|elf| {
             let section = elf.section_by_name(".llvm.offloading")?;
             section.data().ok()

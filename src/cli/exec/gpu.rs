@@ -89,7 +89,7 @@ fn choose(program: &Path, all: &[Code]) -> Option<&'static str> {
 
 /// Is it code that the GPU loads?
 fn suits(target: &TargetId, (name, ecc): &(&str, Option<bool>)) -> bool {
-    target.processor == *name
+    target.runs_on(name)
         && target.xnack != Some(true)
         && (target.sramecc.is_none() || ecc.is_none() || target.sramecc == *ecc)
 }
