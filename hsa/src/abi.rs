@@ -104,6 +104,10 @@ statuses! {
     ILLEGAL_INSTRUCTION = 42, c"HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION: The agent attempted to execute an illegal shader instruction.";
     /// A kernel left its memory.
     MEMORY_FAULT = 43, c"HSA_STATUS_ERROR_MEMORY_FAULT: The agent attempted to access an inaccessible address.";
+    /// A resource is still in use.
+    RESOURCE_FREE = 0x100a, c"HSA_STATUS_ERROR_RESOURCE_FREE: An error has been detected while releasing a resource.";
+    /// A queue got fewer compute units than its mask has.
+    CU_MASK_REDUCED = 44, c"HSA_STATUS_CU_MASK_REDUCED: The requested mask has compute units that the agent lacks.";
     /// No image has such texels.
     IMAGE_FORMAT_UNSUPPORTED = 0x3000, c"HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED: Image format is not supported.";
     /// No image is as large.
@@ -336,6 +340,26 @@ pub struct PointerInfo {
     pub owner: Handle,
     /// Flags of the pool.
     pub global_flags: u32,
+}
+
+/// `hsa_amd_memory_access_desc_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryAccess {
+    /// `hsa_access_permission_t`: 0 none, 1 read, 2 write, 3 both.
+    pub permissions: u32,
+    /// The agent.
+    pub agent: Handle,
+}
+
+/// `hsa_amd_svm_attribute_pair_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SvmAttribute {
+    /// `hsa_amd_svm_attribute_t`.
+    pub attribute: u64,
+    /// Its value.
+    pub value: u64,
 }
 
 /// `hsa_amd_ipc_memory_t`.

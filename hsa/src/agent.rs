@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU32;
 
 use crate::abi::{Handle, Outcome, Status};
 use crate::clock;
+use crate::config::Gpu;
 use crate::guard::{put_any, put_text};
 use crate::queue::{MAX_QUEUES, MAX_SIZE, MIN_SIZE};
 use crate::state::Runtime;
@@ -18,6 +19,14 @@ pub(crate) const GPU: Handle = 0x20;
 /// Handle of the GPU's instruction set.
 pub(crate) const ISA: Handle = 0x30;
 
+/// Handle of the instruction set of a generic processor that the GPU belongs to. Agents do not list it, since
+/// clients refuse a GPU with several; they may name it.
+pub(crate) const GENERIC_ISA: Handle = 0x31;
+
+/// Handles of the GPU's caches, with level, size and name.
+const CACHES: [(Handle, u8, u32, &str); 2] =
+    [(0x50, 1, 16 << 10, "GPU L1"), (0x51, 2, 8 << 20, "GPU L2")];
+
 /// Handle of its waves' size.
 pub(crate) const WAVEFRONT: Handle = 0x40;
 
@@ -29,6 +38,12 @@ pub(crate) const WAVES_PER_CU: u32 = 40;
 
 /// Copy engines that programs see. Every copy is made by the same threads.
 pub(crate) const COPY_ENGINES: u32 = 2;
+
+/// A version of firmware that is new enough for every client.
+const FIRMWARE: u32 = 460;
+
+/// The driver's number of the GPU.
+const DRIVER_ID: u32 = 1;
 
 /// Processors of the host.
 fn processors() -> u32 {
@@ -107,7 +122,7 @@ pub(crate) unsafe fn info(
             15 => put_any::<u32>(value, 0),
             16 | 0xa004 => put_any::<u32>(value, u32::from(gpu)),
             17 => put_any::<u32>(value, u32::from(gpu)),
-            18 => put_any::<[u32; 4]>(value, [16 << 10, 8 << 20, 0, 0]),
+            18 => put_any::<[u32; 4]>(value, [CACHES[0].2, CACHES[1].2, 0, 0]),
             19 => put_any::<Handle>(value, if gpu { ISA } else { 0 }),
             20 => put_any::<[u8; 128]>(value, if gpu { extensions() } else { [0; 128] }),
             0x3000 | 0x3001 if gpu => put_any::<u32>(value, 16384),
@@ -151,16 +166,83 @@ pub(crate) unsafe fn info(
             0xa014 => put_any::<u32>(value, on_gpu(COMPUTE_UNITS)),
             // Newer than 5.2: free memory, ticks of the clock in a second.
             0xa015 if gpu => put_any::<u64>(value, rt.pools.vram_free()),
+            0xa015 => put_any::<u64>(value, rt.pools.host_free()),
             0xa016 => put_any::<u64>(value, clock::FREQUENCY),
+            // Family of chips, versions of the firmware.
+            0xa107 => put_any::<u32>(value, on_gpu(config.gpu.family)),
+            0xa108 | 0xa109 => put_any::<u32>(value, on_gpu(FIRMWARE)),
             // Copy engines, as many as `hsa_amd_memory_copy_engine_status` has.
             0xa10a => put_any::<u32>(value, on_gpu(COPY_ENGINES)),
+            // Copy engines between GPUs, the IOMMU, compute dies, the driver's number, the CPU next to it.
+            0xa10b | 0xa110 => put_any::<u32>(value, 0),
+            0xa111 => put_any::<u32>(value, on_gpu(1)),
+            0xa112 => put_any::<u32>(value, on_gpu(DRIVER_ID)),
+            0xa113 => put_any::<Handle>(value, if gpu { CPU } else { 0 }),
             // Properties of the memory, bits: 0 is an APU's.
             0xa114 => {
                 let apu = u64::from(gpu && config.gpu.full_profile);
                 put_any::<[u8; 8]>(value, apu.to_le_bytes())
             }
+            // Extensions of packets, scratch that is kept: the most, and now.
+            0xa115 => put_any::<[u8; 8]>(value, [0; 8]),
+            0xa116 | 0xa117 => put_any::<u64>(value, 0),
             _ => Err(Status::INVALID_ARGUMENT),
         }
+    }
+}
+
+/// The caches of an agent; those of the CPU are not told.
+pub(crate) fn caches(agent: Agent) -> Vec<Handle> {
+    match agent {
+        Agent::Cpu => Vec::new(),
+        Agent::Gpu => CACHES.iter().map(|cache| cache.0).collect(),
+    }
+}
+
+/// `hsa_cache_get_info`.
+///
+/// # Safety
+/// `value` must be null or fit the attribute.
+pub(crate) unsafe fn cache_info(cache: Handle, attribute: u32, value: *mut c_void) -> Outcome {
+    let found = CACHES.iter().find(|(handle, ..)| *handle == cache);
+    let &(_, level, size, name) = found.ok_or(Status::INVALID_CACHE)?;
+    // SAFETY: the caller answers for the address; each attribute writes its own type.
+    unsafe {
+        match attribute {
+            0 => put_any::<u32>(value, name.len() as u32 + 1),
+            1 => put_name(value, name),
+            2 => put_any::<u8>(value, level),
+            3 => put_any::<u32>(value, size),
+            _ => Err(Status::INVALID_ARGUMENT),
+        }
+    }
+}
+
+/// Writes a name and a zero.
+///
+/// # Safety
+/// `value` must be null or valid for as many bytes.
+unsafe fn put_name(value: *mut c_void, name: &str) -> Outcome {
+    for (at, byte) in name.bytes().chain([0]).enumerate() {
+        // SAFETY: the caller answers for it.
+        unsafe { crate::guard::put(value.cast::<u8>().wrapping_add(at), byte) }?;
+    }
+    Ok(())
+}
+
+/// The instruction set of this name, with or without settings.
+pub(crate) fn isa_of_name(gpu: &Gpu, name: &str) -> Option<Handle> {
+    let own = [gpu.isa(), format!("amdgcn-amd-amdhsa--{}", gpu.name)];
+    let generic = gpu.generic_isa();
+    let plain = generic
+        .as_deref()
+        .and_then(|name| name.strip_suffix(":xnack-"));
+    if own.iter().any(|own| own == name) {
+        Some(ISA)
+    } else if generic.as_deref() == Some(name) || plain == Some(name) {
+        Some(GENERIC_ISA)
+    } else {
+        None
     }
 }
 
@@ -168,19 +250,22 @@ pub(crate) unsafe fn info(
 ///
 /// # Safety
 /// `value` must be null or fit the attribute.
-pub(crate) unsafe fn isa_info(rt: &Runtime, attribute: u32, value: *mut c_void) -> Outcome {
-    let name = rt.config.gpu.isa();
+pub(crate) unsafe fn isa_info(
+    rt: &Runtime,
+    isa: Handle,
+    attribute: u32,
+    value: *mut c_void,
+) -> Outcome {
+    let name = match isa {
+        GENERIC_ISA => rt.config.gpu.generic_isa().ok_or(Status::INVALID_ISA)?,
+        _ => rt.config.gpu.isa(),
+    };
     // SAFETY: the caller answers for the address; each attribute writes its own type.
     unsafe {
         match attribute {
             // With the zero at the end.
             0 => put_any::<u32>(value, name.len() as u32 + 1),
-            1 => {
-                for (at, byte) in name.bytes().chain([0]).enumerate() {
-                    crate::guard::put(value.cast::<u8>().wrapping_add(at), byte)?;
-                }
-                Ok(())
-            }
+            1 => put_name(value, &name),
             2 => put_any::<u32>(value, 1),
             3 => put_any::<u32>(value, 64),
             4 => put_any::<u32>(value, WAVES_PER_CU),

@@ -16,8 +16,11 @@ mod memory;
 mod queues;
 mod sharing;
 mod signals;
+mod svm;
 mod system;
 mod unsupported;
+mod vmem;
+mod waits;
 
 pub use copies::*;
 pub use executables::*;
@@ -26,8 +29,11 @@ pub use memory::*;
 pub use queues::*;
 pub use sharing::*;
 pub use signals::*;
+pub use svm::*;
 pub use system::*;
 pub use unsupported::*;
+pub use vmem::*;
+pub use waits::*;
 
 /// A program's pointer as an address.
 fn address(at: *const std::ffi::c_void) -> u64 {

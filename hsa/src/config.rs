@@ -8,6 +8,7 @@ use std::time::Duration;
 use frontend::Gfx;
 use runtime::dispatch::MAX_LANE_SCRATCH;
 use runtime::engine::EngineKind;
+use runtime::object::{PROCESSORS, Processor};
 
 use crate::guard::say;
 
@@ -31,23 +32,38 @@ pub(crate) struct Gpu {
     pub(crate) chip: u32,
     /// An APU's profile: HIP finds no memory on a gfx700 otherwise.
     pub(crate) full_profile: bool,
+    /// The driver's number of the family of chips.
+    pub(crate) family: u32,
 }
 
 /// The GPUs.
 #[rustfmt::skip]
 pub(crate) static GPUS: &[Gpu] = &[
-    Gpu { name: "gfx700", features: "", gfx: Gfx::Gfx700, chip: 0x1304, full_profile: true },
-    Gpu { name: "gfx803", features: "", gfx: Gfx::Gfx803, chip: 0x67df, full_profile: false },
-    Gpu { name: "gfx900", features: ":xnack-", gfx: Gfx::Gfx900, chip: 0x687f, full_profile: false },
-    Gpu { name: "gfx906", features: ":sramecc-:xnack-", gfx: Gfx::Gfx906, chip: 0x66af, full_profile: false },
-    Gpu { name: "gfx908", features: ":sramecc+:xnack-", gfx: Gfx::Gfx908, chip: 0x738c, full_profile: false },
-    Gpu { name: "gfx90a", features: ":sramecc+:xnack-", gfx: Gfx::Gfx90a, chip: 0x7408, full_profile: false },
+    Gpu { name: "gfx700", features: "", gfx: Gfx::Gfx700, chip: 0x1304, full_profile: true, family: 125 },
+    Gpu { name: "gfx803", features: "", gfx: Gfx::Gfx803, chip: 0x67df, full_profile: false, family: 130 },
+    Gpu { name: "gfx900", features: ":xnack-", gfx: Gfx::Gfx900, chip: 0x687f, full_profile: false, family: 141 },
+    Gpu { name: "gfx906", features: ":sramecc-:xnack-", gfx: Gfx::Gfx906, chip: 0x66af, full_profile: false, family: 141 },
+    Gpu { name: "gfx908", features: ":sramecc+:xnack-", gfx: Gfx::Gfx908, chip: 0x738c, full_profile: false, family: 141 },
+    Gpu { name: "gfx90a", features: ":sramecc+:xnack-", gfx: Gfx::Gfx90a, chip: 0x7408, full_profile: false, family: 141 },
 ];
 
 impl Gpu {
     /// Name of the instruction set.
     pub(crate) fn isa(&self) -> String {
         format!("amdgcn-amd-amdhsa--{}{}", self.name, self.features)
+    }
+
+    /// The generic processor whose code it runs, too.
+    pub(crate) fn generic(&self) -> Option<&'static Processor> {
+        let mut all = PROCESSORS.iter();
+        all.find(|processor| processor.is_generic() && processor.runs_on(self.name))
+    }
+
+    /// Name of the instruction set of that processor.
+    pub(crate) fn generic_isa(&self) -> Option<String> {
+        let generic = self.generic()?;
+        let xnack = if generic.xnack { ":xnack-" } else { "" };
+        Some(format!("amdgcn-amd-amdhsa--{}{xnack}", generic.name))
     }
 
     fn by_name(name: &str) -> Option<&'static Gpu> {
@@ -210,6 +226,10 @@ mod tests {
             assert_eq!(id.gfx(), Some(gpu.gfx), "{}", gpu.name);
         }
         assert!(Gpu::by_name(DEFAULT_GPU).is_some());
+        let generic = |name| Gpu::by_name(name).and_then(Gpu::generic_isa);
+        let isa = Some("amdgcn-amd-amdhsa--gfx9-generic:xnack-".to_owned());
+        assert_eq!((generic("gfx900"), generic("gfx906")), (isa.clone(), isa));
+        assert_eq!((generic("gfx803"), generic("gfx90a")), (None, None));
         assert_eq!(Gpu::by_name("gfx1030"), None);
     }
 

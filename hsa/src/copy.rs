@@ -20,6 +20,8 @@ const AT_ONCE: usize = 4 << 20;
 /// A copy operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Task {
+    /// Only dependencies and completion.
+    Nothing,
     /// Consecutive bytes.
     Bytes { to: u64, from: u64, bytes: usize },
     /// Rows of slices.
@@ -93,6 +95,7 @@ pub(crate) unsafe fn run(task: Task) {
         unsafe { std::ptr::copy(pointer(from).cast::<u8>(), pointer(to).cast::<u8>(), bytes) };
     };
     match task {
+        Task::Nothing => {}
         Task::Bytes { to, from, bytes } => copy(to, from, bytes),
         Task::Rect {
             to,
@@ -114,6 +117,7 @@ pub(crate) unsafe fn run(task: Task) {
 impl Task {
     fn bytes(&self) -> usize {
         match *self {
+            Task::Nothing => 0,
             Task::Bytes { bytes, .. } => bytes,
             Task::Rect { range, .. } => range.iter().product::<u64>() as usize,
         }

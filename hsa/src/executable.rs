@@ -8,13 +8,16 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use runtime::LoadedCode;
 use runtime::code::CodeError;
 use runtime::dispatch::KernelCode;
-use runtime::object::{CodeObject, LoadError, Setting, SymbolKind};
+use runtime::object::{self, CodeObject, LoadError, Setting, SymbolKind, TargetId};
 
 use crate::abi::{Handle, Outcome, Status};
 use crate::agent;
 use crate::guard::{put, put_any, say};
 use crate::lock::{lock, write};
 use crate::state::{self, Runtime};
+
+/// The first bytes of an ELF file.
+const ELF: &[u8] = b"\x7fELF";
 
 /// A code object in the program's memory or in ours.
 pub(crate) enum Reader {
@@ -180,7 +183,7 @@ impl Executable {
     /// Loads a code object; returns a handle.
     pub(crate) fn load(&self, rt: &Runtime, bytes: &[u8]) -> Outcome<Handle> {
         let mut inner = self.unfrozen()?;
-        let object = CodeObject::parse(bytes).map_err(|error| refuse(&error))?;
+        let object = parse(rt, bytes).map_err(|error| refuse(&error))?;
         check_target(rt, &object)?;
         let defined = &inner.defined;
         let code = LoadedCode::load_with(&rt.memory, &object, &|name| defined.get(name).copied())
@@ -262,6 +265,16 @@ impl Executable {
     }
 }
 
+/// The code object in a file: the file itself, or the one for this GPU in an offload bundle.
+fn parse(rt: &Runtime, bytes: &[u8]) -> Result<CodeObject, LoadError> {
+    if bytes.starts_with(ELF) {
+        return CodeObject::parse(bytes);
+    }
+    let gpu = rt.config.gpu;
+    let id: TargetId = format!("{}{}", gpu.name, gpu.features).parse()?;
+    object::open(bytes, Some(&id))
+}
+
 /// Says why a code object is refused.
 fn refuse(error: &LoadError) -> Status {
     say(format_args!("a code object was not loaded: {error}"));
@@ -279,7 +292,7 @@ fn check_target(rt: &Runtime, object: &CodeObject) -> Outcome {
     let gpu = rt.config.gpu;
     let target = object.target;
     // Page faults are never replayed here. Whether memory has error correction makes no difference.
-    if target.processor.name == gpu.name && target.xnack != Setting::On {
+    if target.processor.runs_on(gpu.name) && target.xnack != Setting::On {
         return Ok(());
     }
     say(format_args!(

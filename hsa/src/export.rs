@@ -67,7 +67,8 @@ export! {
     hsa_amd_profiling_set_profiler_enabled hsa_amd_queue_cu_get_mask hsa_amd_queue_cu_set_mask
     hsa_amd_queue_get_info hsa_amd_queue_set_priority hsa_amd_register_deallocation_callback
     hsa_amd_register_system_event_handler hsa_amd_signal_async_handler hsa_amd_signal_create
-    hsa_amd_signal_value_pointer hsa_amd_signal_wait_any hsa_amd_spm_acquire hsa_amd_spm_release
+    hsa_amd_signal_value_pointer hsa_amd_signal_wait_all hsa_amd_signal_wait_any
+    hsa_amd_spm_acquire hsa_amd_spm_release
     hsa_amd_spm_set_dest_buffer hsa_amd_svm_attributes_get hsa_amd_svm_attributes_set
     hsa_amd_svm_prefetch_async hsa_amd_vmem_address_free hsa_amd_vmem_address_reserve
     hsa_amd_vmem_address_reserve_align hsa_amd_vmem_export_shareable_handle hsa_amd_vmem_get_access
@@ -130,5 +131,8 @@ export! {
     hsa_signal_xor_acquire hsa_signal_xor_relaxed hsa_signal_xor_release hsa_signal_xor_scacq_screl
     hsa_signal_xor_scacquire hsa_signal_xor_screlease hsa_soft_queue_create hsa_status_string
     hsa_system_extension_supported hsa_system_get_extension_table hsa_system_get_info
-    hsa_system_get_major_extension_table hsa_system_major_extension_supported hsa_wavefront_get_info
+    hsa_system_get_major_extension_table hsa_system_major_extension_supported
+    hsa_ven_amd_pcs_create hsa_ven_amd_pcs_create_from_id hsa_ven_amd_pcs_destroy
+    hsa_ven_amd_pcs_flush hsa_ven_amd_pcs_iterate_configuration hsa_ven_amd_pcs_start
+    hsa_ven_amd_pcs_stop hsa_wavefront_get_info
 }

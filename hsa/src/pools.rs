@@ -3,6 +3,8 @@
 //! committed on first touch.
 
 pub(crate) mod share;
+pub(crate) mod svm;
+pub(crate) mod vmem;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -91,6 +93,8 @@ const ALLOCATED: u32 = 1;
 const LOCKED: u32 = 2;
 const FOREIGN: u32 = 3;
 const ATTACHED: u32 = 4;
+const RESERVED: u32 = 5;
+const MAPPED: u32 = 6;
 
 /// Backing of an allocation.
 enum Backing {
@@ -148,6 +152,8 @@ pub(crate) struct Pools {
     locked: Mutex<BTreeMap<u64, Vec<u64>>>,
     /// Bytes in use: the host's pools, the GPU's.
     used: Mutex<[u64; 2]>,
+    pub(crate) vmem: vmem::Vmem,
+    pub(crate) svm: svm::Svm,
 }
 
 /// Memory of the host.
@@ -171,6 +177,8 @@ impl Pools {
             allocations: RwLock::default(),
             locked: Mutex::default(),
             used: Mutex::new([0; 2]),
+            vmem: vmem::Vmem::default(),
+            svm: svm::Svm::default(),
         }
     }
 
@@ -191,6 +199,18 @@ impl Pools {
     pub(crate) fn vram_free(&self) -> u64 {
         let used = lock(&self.used);
         self.vram.saturating_sub(used[1])
+    }
+
+    /// Bytes of the host's memory that are free, as far as the system tells.
+    pub(crate) fn host_free(&self) -> u64 {
+        // SAFETY: asking the system takes no pointers.
+        let (pages, page) = unsafe {
+            (
+                libc::sysconf(libc::_SC_AVPHYS_PAGES),
+                libc::sysconf(libc::_SC_PAGESIZE),
+            )
+        };
+        u64::try_from(pages).unwrap_or(0) * u64::try_from(page).unwrap_or(0)
     }
 
     fn account(&self, pool: Pool, bytes: u64) -> Outcome {
@@ -227,6 +247,9 @@ pub(crate) unsafe fn info(rt: &Runtime, pool: Pool, attribute: u32, value: *mut 
             6 | 7 => put_any::<usize>(value, if allocates { GRANULE as usize } else { 0 }),
             15 => put_any::<bool>(value, pool.owner() == Agent::Cpu),
             16 => put_any::<usize>(value, if allocates { size as usize } else { 0 }),
+            // Where it is: 0 the host, 1 a GPU; the recommended granule.
+            17 => put_any::<u32>(value, u32::from(pool.owner() == Agent::Gpu)),
+            18 => put_any::<usize>(value, if allocates { GRANULE as usize } else { 0 }),
             _ => Err(Status::INVALID_ARGUMENT),
         }
     }
@@ -501,6 +524,20 @@ fn find(rt: &Runtime, address: u64) -> Option<PointerInfo> {
             user_data: pointer(allocation.user_data as u64),
             owner: allocation.pool.owner().handle(),
             global_flags: allocation.pool.flags(),
+        });
+    }
+    drop(allocations);
+    if let Some(found) = rt.pools.vmem.find(address) {
+        let pool = found.pool;
+        return Some(PointerInfo {
+            size: 0,
+            kind: if pool.is_some() { MAPPED } else { RESERVED },
+            agent_base: pointer(found.start),
+            host_base: pointer(found.start),
+            bytes: found.bytes as usize,
+            user_data: std::ptr::null_mut(),
+            owner: pool.map_or(0, |pool| pool.owner().handle()),
+            global_flags: pool.map_or(0, Pool::flags),
         });
     }
     let host = host_address(address);

@@ -12,6 +12,7 @@ use runtime::memory::Purpose;
 use runtime::stack;
 
 use crate::abi::{Handle, Outcome, QueueCallback, QueueHead, Status, packet, queue_at};
+use crate::agent::COMPUTE_UNITS;
 use crate::clock::Place;
 use crate::lock::{lock, read, write};
 use crate::pools::pointer;
@@ -35,7 +36,7 @@ pub(crate) struct Queue {
     /// Number of packets, a power of two.
     pub(crate) size: u32,
     pub(crate) id: u64,
-    doorbell: Handle,
+    pub(crate) doorbell: Handle,
     pub(crate) callback: Option<QueueCallback>,
     pub(crate) data: usize,
     /// It takes no more packets: destroyed, inactivated, or after an error.
@@ -51,7 +52,38 @@ pub(crate) struct Queue {
     pub(crate) mask: Mutex<Vec<u32>>,
 }
 
+/// The compute units that there are in word `at` of a mask.
+pub(crate) fn units(at: usize) -> u32 {
+    let first = u32::try_from(32 * at).unwrap_or(u32::MAX);
+    match COMPUTE_UNITS.saturating_sub(first) {
+        0 => 0,
+        units @ 1..32 => (1 << units) - 1,
+        _ => u32::MAX,
+    }
+}
+
+/// So many of `threads` are for a mask, at least one; 0 threads stand for `all`.
+fn share(mask: &[u32], threads: usize, all: impl FnOnce() -> usize) -> usize {
+    let words = mask.iter().enumerate();
+    let set: u32 = words
+        .map(|(at, word)| (word & units(at)).count_ones())
+        .sum();
+    if mask.is_empty() || set == COMPUTE_UNITS {
+        return threads;
+    }
+    let threads = if threads == 0 { all() } else { threads };
+    (threads * set as usize)
+        .div_ceil(COMPUTE_UNITS as usize)
+        .max(1)
+}
+
 impl Queue {
+    /// Worker threads for its kernels, of those that the user set; 0 is one for each processor.
+    pub(crate) fn threads(&self, threads: usize) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        share(&lock(&self.mask), threads, all)
+    }
+
     /// A word of the structure.
     fn word(&self, at: u64) -> &AtomicU64 {
         debug_assert!(at.is_multiple_of(8) && at < queue_at::BYTES);
@@ -286,4 +318,19 @@ pub(crate) fn destroy(rt: &'static Runtime, address: u64) -> Outcome {
         debug_assert!(freed.is_ok(), "bug: a queue's memory was freed twice");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_share_the_threads() {
+        assert_eq!([units(0), units(1), units(2)], [u32::MAX, (1 << 28) - 1, 0]);
+        assert_eq!((share(&[], 0, || 8), share(&[], 3, || 8)), (0, 3));
+        assert_eq!(share(&[u32::MAX, u32::MAX], 0, || 8), 0, "all units");
+        assert_eq!(share(&[0x3fff_ffff], 0, || 8), 4, "half of them");
+        assert_eq!((share(&[1], 0, || 8), share(&[0], 5, || 8)), (1, 1));
+        assert_eq!(share(&[u32::MAX], 6, || 8), 4);
+    }
 }

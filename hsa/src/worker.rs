@@ -212,7 +212,7 @@ fn kernel(
         }),
     };
     let settings = Settings {
-        threads: rt.config.threads,
+        threads: queue.threads(rt.config.threads),
         timeout: rt.config.timeout,
         stack_bytes: rt.config.stack,
         on_wait: Some(warn_of_wait),

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use crate::abi::{Handle, Outcome, QueueCallback, QueueHead, RawStatus, Status};
 use crate::agent::{self, Agent};
-use crate::guard::{guard, list, put, value, wanted};
+use crate::guard::{guard, list, put, put_any, value, wanted};
 use crate::lock::lock;
-use crate::queue::{self, Queue};
+use crate::queue::{self, Queue, units};
 use crate::state::{existing, runtime};
 
 fn find(queue: *const QueueHead) -> Outcome<Arc<Queue>> {
@@ -153,7 +153,27 @@ pub unsafe extern "C" fn hsa_amd_queue_set_priority(
     })
 }
 
-/// Sets the compute units of a queue; remembered only.
+/// The agent of a queue (attribute 0) or its doorbell (1).
+pub unsafe extern "C" fn hsa_amd_queue_get_info(
+    queue: *mut QueueHead,
+    attribute: u32,
+    out: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        let queue = find(queue)?;
+        // SAFETY: head of the module; both are numbers of 64 bits.
+        unsafe {
+            match attribute {
+                0 => put_any::<Handle>(out, agent::GPU),
+                1 => put_any::<u64>(out, queue.doorbell),
+                _ => Err(Status::INVALID_ARGUMENT),
+            }
+        }
+    })
+}
+
+/// Sets the compute units of a queue: its kernels get this part of the worker threads, at least one.
 pub unsafe extern "C" fn hsa_amd_queue_cu_set_mask(
     queue: *const QueueHead,
     bits: u32,
@@ -168,7 +188,15 @@ pub unsafe extern "C" fn hsa_amd_queue_cu_set_mask(
         // SAFETY: head of the module.
         let mask = unsafe { list(mask, bits as usize / 32) }?;
         *lock(&queue.mask) = mask.to_vec();
-        Ok(())
+        // Units that the agent lacks are left out, which is no error but is said.
+        let lacking = mask
+            .iter()
+            .enumerate()
+            .any(|(at, word)| word & !units(at) != 0);
+        match lacking {
+            true => Err(Status::CU_MASK_REDUCED),
+            false => Ok(()),
+        }
     })
 }
 
@@ -186,16 +214,9 @@ pub unsafe extern "C" fn hsa_amd_queue_cu_get_mask(
         }
         let mask = lock(&queue.mask);
         for at in 0..bits as usize / 32 {
-            let first = 32 * at as u32;
-            let all = match agent::COMPUTE_UNITS.saturating_sub(first) {
-                0 => 0,
-                units @ 1..32 => (1 << units) - 1,
-                _ => u32::MAX,
-            };
-            let word = if mask.is_empty() {
-                all
-            } else {
-                mask.get(at).copied().unwrap_or(0)
+            let word = match mask.is_empty() {
+                true => units(at),
+                false => mask.get(at).copied().unwrap_or(0) & units(at),
             };
             // SAFETY: head of the module.
             unsafe { put(out.wrapping_add(at), word) }?;

@@ -5,9 +5,8 @@ use std::ffi::{c_char, c_void};
 use crate::abi::{EventHandler, Handle, Outcome, RawStatus, Status, Visit};
 use crate::agent::{self, Agent};
 use crate::clock;
-use crate::guard::{guard, list, put, put_any, text};
+use crate::guard::{guard, put, put_any, text};
 use crate::lock::lock;
-use crate::signal::Condition;
 use crate::state::{self, Event, runtime};
 
 /// Begins the use of the library.
@@ -47,8 +46,13 @@ pub unsafe extern "C" fn hsa_system_get_info(attribute: u32, value: *mut c_void)
                 6 => put_any::<u32>(value, 1),
                 7 => put_any::<[u8; 128]>(value, agent::extensions()),
                 0x200 => put_any::<*const c_char>(value, c"wavelift".as_ptr()),
-                // SVM, SVM without registering, `hsa_amd_vmem_*`.
-                0x201 | 0x202 | 0x205 => put_any::<bool>(value, false),
+                // SVM, SVM without registering, MWAITX, dma-bufs, replay of page faults.
+                0x201..=0x204 | 0x206 => put_any::<bool>(value, false),
+                // `hsa_amd_vmem_*`.
+                0x205 => put_any::<bool>(value, true),
+                // Version of AMD's extensions.
+                0x207 => put_any::<u16>(value, 1),
+                0x208 => put_any::<u16>(value, 7),
                 _ => Err(Status::INVALID_ARGUMENT),
             }
         }
@@ -121,19 +125,15 @@ pub unsafe extern "C" fn hsa_isa_from_name(name: *const c_char, out: *mut Handle
         let rt = runtime()?;
         // SAFETY: head of the module.
         let name = unsafe { text(name) }?;
-        let own = rt.config.gpu.isa();
-        let plain = format!("amdgcn-amd-amdhsa--{}", rt.config.gpu.name);
-        if name != own && name != plain {
-            return Err(Status::INVALID_ISA_NAME);
-        }
+        let isa = agent::isa_of_name(rt.config.gpu, name).ok_or(Status::INVALID_ISA_NAME)?;
         // SAFETY: head of the module.
-        unsafe { put(out, agent::ISA) }
+        unsafe { put(out, isa) }
     })
 }
 
 fn check_isa(isa: Handle) -> Outcome {
     match isa {
-        agent::ISA => Ok(()),
+        agent::ISA | agent::GENERIC_ISA => Ok(()),
         _ => Err(Status::INVALID_ISA),
     }
 }
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn hsa_isa_get_info_alt(
         let rt = runtime()?;
         check_isa(isa)?;
         // SAFETY: head of the module.
-        unsafe { agent::isa_info(rt, attribute, value) }
+        unsafe { agent::isa_info(rt, isa, attribute, value) }
     })
 }
 
@@ -169,15 +169,17 @@ pub unsafe extern "C" fn hsa_isa_get_info(
 /// Does code for one instruction set run on another?
 pub unsafe extern "C" fn hsa_isa_compatible(
     code: Handle,
-    agent: Handle,
+    other: Handle,
     out: *mut bool,
 ) -> RawStatus {
     guard(|| {
         runtime()?;
         check_isa(code)?;
-        check_isa(agent)?;
+        check_isa(other)?;
+        // Code for one processor does not run on all of a family.
+        let runs = code == other || code == agent::GENERIC_ISA;
         // SAFETY: head of the module.
-        unsafe { put(out, true) }
+        unsafe { put(out, runs) }
     })
 }
 
@@ -214,16 +216,49 @@ pub unsafe extern "C" fn hsa_wavefront_get_info(
     })
 }
 
-/// Calls `callback` for each cache of an agent; none are reported.
+/// Calls `callback` for each cache of an agent.
 pub unsafe extern "C" fn hsa_agent_iterate_caches(
     agent: Handle,
     callback: Option<Visit>,
-    _data: *mut c_void,
+    data: *mut c_void,
 ) -> RawStatus {
     guard(|| {
         runtime()?;
-        Agent::from_handle(agent)?;
-        callback.map(drop).ok_or(Status::INVALID_ARGUMENT)
+        let caches = agent::caches(Agent::from_handle(agent)?);
+        // SAFETY: head of the module.
+        each(&caches, callback, |call, cache| unsafe {
+            call(cache, data)
+        })
+    })
+}
+
+/// A fact about a cache.
+pub unsafe extern "C" fn hsa_cache_get_info(
+    cache: Handle,
+    attribute: u32,
+    value: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        // SAFETY: head of the module.
+        unsafe { agent::cache_info(cache, attribute, value) }
+    })
+}
+
+/// Logs the packets of copy kernels to a file; copies are made without kernels, so that there is nothing to
+/// log.
+pub extern "C" fn hsa_amd_enable_logging(_flags: *mut u8, _file: *mut c_void) -> RawStatus {
+    guard(|| runtime().map(drop))
+}
+
+/// Sets a limit of scratch that can be reclaimed; as on all GPUs that there are here, none can.
+pub extern "C" fn hsa_amd_agent_set_async_scratch_limit(agent: Handle, _bytes: usize) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        match Agent::from_handle(agent)? {
+            Agent::Cpu => Err(Status::INVALID_AGENT),
+            Agent::Gpu => Err(Status::INVALID_ARGUMENT),
+        }
     })
 }
 
@@ -242,7 +277,7 @@ fn is_there(extension: u16, major: u16) -> bool {
 
 fn known(extension: u16) -> Outcome {
     match extension {
-        0..=3 | 0x200..=0x202 => Ok(()),
+        0..=3 | 0x200..=0x203 => Ok(()),
         _ => Err(Status::INVALID_ARGUMENT),
     }
 }
@@ -402,6 +437,7 @@ pub unsafe extern "C" fn hsa_extension_get_name(
             0x200 => c"HSA_EXTENSION_AMD_PROFILER",
             LOADER => c"HSA_EXTENSION_AMD_LOADER",
             0x202 => c"HSA_EXTENSION_AMD_AQLPROFILE",
+            0x203 => c"HSA_EXTENSION_AMD_PC_SAMPLING",
             _ => return Err(Status::INVALID_ARGUMENT),
         };
         // SAFETY: head of the module.
@@ -456,45 +492,4 @@ pub unsafe extern "C" fn hsa_amd_async_function(
     data: *mut c_void,
 ) -> RawStatus {
     guard(|| crate::handlers::call(function.ok_or(Status::INVALID_ARGUMENT)?, data))
-}
-
-/// Waits for one of several signals; its number, or `u32::MAX`.
-pub unsafe extern "C" fn hsa_amd_signal_wait_any(
-    count: u32,
-    signals: *const Handle,
-    conditions: *const u32,
-    values: *const i64,
-    timeout: u64,
-    _hint: u32,
-    satisfying: *mut i64,
-) -> u32 {
-    crate::guard::value(u32::MAX, || {
-        let rt = state::existing()?;
-        let count = count as usize;
-        // SAFETY: head of the module.
-        let (signals, conditions, values) = unsafe {
-            (
-                list(signals, count)?,
-                list(conditions, count)?,
-                list(values, count)?,
-            )
-        };
-        let conditions = conditions.iter().map(|&number| Condition::new(number));
-        let conditions: Vec<_> = conditions.collect::<Outcome<_>>()?;
-        let look = || {
-            (0..count).find_map(|at| {
-                let value = rt.signals.load(signals[at]).ok()?;
-                conditions[at]
-                    .holds(value, values[at])
-                    .then_some((at as u32, value))
-            })
-        };
-        let found = rt.signals.wait_until(signals, timeout, look);
-        let (at, value) = found.ok_or(Status::ERROR)?;
-        if !satisfying.is_null() {
-            // SAFETY: head of the module.
-            unsafe { put(satisfying, value) }?;
-        }
-        Ok(at)
-    })
 }

@@ -74,9 +74,11 @@ fn handle_of(file: &File) -> Outcome<IpcHandle> {
     Ok(name.words())
 }
 
-/// Replaces the whole pages of an allocation by a file with the same contents. Concurrent writes
-/// may be lost.
-fn put_file(address: u64, bytes: u64) -> Outcome<File> {
+/// What the system calls an anonymous file of [`new_file`].
+pub(super) const FILE_NAME: &[u8] = b"/memfd:wavelift";
+
+/// An anonymous file of zeros.
+pub(super) fn new_file(bytes: u64) -> Outcome<File> {
     // SAFETY: the name is text with a zero at the end.
     let number = unsafe { libc::memfd_create(c"wavelift".as_ptr(), libc::MFD_CLOEXEC) };
     if number < 0 {
@@ -84,8 +86,15 @@ fn put_file(address: u64, bytes: u64) -> Outcome<File> {
     }
     // SAFETY: the descriptor was opened just now and is not shared.
     let file = unsafe { File::from_raw_fd(number) };
+    file.set_len(bytes).map_err(|_| Status::OUT_OF_RESOURCES)?;
+    Ok(file)
+}
+
+/// Replaces the whole pages of an allocation by a file with the same contents. Concurrent writes
+/// may be lost.
+fn put_file(address: u64, bytes: u64) -> Outcome<File> {
+    let file = new_file(bytes)?;
     let full = |_| Status::OUT_OF_RESOURCES;
-    file.set_len(bytes).map_err(full)?;
     let mut piece = [0; PIECE];
     for at in (0..bytes).step_by(PIECE) {
         let from = pointer(address + at).cast::<u8>();
@@ -101,7 +110,7 @@ fn put_file(address: u64, bytes: u64) -> Outcome<File> {
 }
 
 /// Remaps whole pages of an allocation: a file, or private zeros.
-fn map(address: u64, bytes: u64, file: Option<&File>) -> Outcome {
+pub(super) fn map(address: u64, bytes: u64, file: Option<&File>) -> Outcome {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let (kind, number) = match file {
         Some(file) => (libc::MAP_SHARED, file.as_raw_fd()),
@@ -141,15 +150,20 @@ fn open(words: IpcHandle) -> Outcome<(File, u64)> {
     Ok((name.open()?, name.bytes))
 }
 
-/// A file of another driver's and its size; the number stays the program's.
-fn foreign(number: i32) -> Outcome<(File, u64)> {
+/// A descriptor of a program's file; the number stays the program's.
+pub(super) fn duplicate(number: i32) -> Outcome<File> {
     // SAFETY: it takes a number, whatever it is.
     let own = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 0) };
     if own < 0 {
         return Err(Status::INVALID_ARGUMENT);
     }
     // SAFETY: the descriptor was opened just now and is not shared.
-    let mut file = unsafe { File::from_raw_fd(own) };
+    Ok(unsafe { File::from_raw_fd(own) })
+}
+
+/// A file of another driver's and its size.
+fn foreign(number: i32) -> Outcome<(File, u64)> {
+    let mut file = duplicate(number)?;
     // The size of such buffers is found by seeking.
     let bytes = std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0));
     match bytes {

@@ -1,11 +1,14 @@
 //! Readers, executables and symbols.
 
 use std::ffi::c_void;
+use std::io::Write as _;
 use std::ptr::{null, null_mut};
 
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use hsa_runtime64::api::*;
 
-use crate::support::{Program, agents};
+use crate::support::{Program, Queue, SAXPY_LEN, Saxpy, Signal, agents, read};
 
 fn number(symbol: u64, attribute: u32) -> Result<u32, u32> {
     let mut value = 0u32;
@@ -109,4 +112,39 @@ fn bad_code_objects_are_refused() {
         );
         assert_eq!(hsa_executable_create_alt(7, 0, null(), &mut reader), 0x1001);
     }
+}
+
+/// Runs the kernel of a file.
+fn runs(bytes: Vec<u8>) {
+    let saxpy = Saxpy::of(Program::of_bytes(bytes));
+    let (queue, done) = (Queue::new(64), Signal::new(1));
+    queue.put(saxpy.packet(done.0));
+    done.wait();
+    for at in 0..SAXPY_LEN as usize {
+        assert_eq!(saxpy.y.read::<f32>(4 * at), 2.0 * at as f32 + 1.0);
+    }
+}
+
+#[test]
+fn code_for_the_generic_processor_runs() {
+    let mut bytes = read("examples/saxpy/saxpy.gfx906.co");
+    // ABI version 4, gfx9-generic in version 1 with any XNACK setting.
+    bytes[8] = 4;
+    bytes[48..52].copy_from_slice(&0x0100_0151u32.to_le_bytes());
+    runs(bytes);
+}
+
+#[test]
+fn the_code_object_of_a_bundle_is_found() {
+    let bundle = read("examples/saxpy/saxpy.bundle.hipfb");
+    let mut packed = b"CCOB\x02\0\0\0".to_vec();
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&bundle).unwrap();
+    let data = encoder.finish().unwrap();
+    for number in [24 + data.len() as u32, bundle.len() as u32, 0, 0] {
+        packed.extend(number.to_le_bytes());
+    }
+    packed.extend(data);
+    runs(bundle);
+    runs(packed);
 }

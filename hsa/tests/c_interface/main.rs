@@ -13,4 +13,6 @@ mod settings;
 mod sharing;
 mod signals;
 mod support;
+mod svm;
 mod system;
+mod vmem;

@@ -202,6 +202,24 @@ fn bad_queues_are_errors() {
         assert_eq!(hsa_amd_queue_cu_set_mask(queue, 32, &7), 0);
         assert_eq!(hsa_amd_queue_cu_get_mask(queue, 64, mask.as_mut_ptr()), 0);
         assert_eq!(mask, [7, 0]);
+        // The agent has 60 units.
+        assert_eq!(
+            hsa_amd_queue_cu_set_mask(queue, 64, [0, u32::MAX].as_ptr()),
+            44
+        );
+        assert_eq!(hsa_amd_queue_cu_get_mask(queue, 64, mask.as_mut_ptr()), 0);
+        assert_eq!(mask, [0, (1 << 28) - 1]);
+        let (mut agent, mut doorbell) = (0u64, 0u64);
+        assert_eq!(hsa_amd_queue_get_info(queue, 0, (&raw mut agent).cast()), 0);
+        assert_eq!(
+            hsa_amd_queue_get_info(queue, 1, (&raw mut doorbell).cast()),
+            0
+        );
+        assert_eq!((agent, doorbell), (agents()[1], (*queue).doorbell_signal));
+        assert_eq!(
+            hsa_amd_queue_get_info(queue, 2, (&raw mut agent).cast()),
+            0x1001
+        );
         assert_eq!(hsa_queue_destroy(queue), 0);
         assert_eq!(hsa_queue_destroy(queue), 0x1007);
         assert_eq!(hsa_queue_destroy(null_mut()), 0x1001);

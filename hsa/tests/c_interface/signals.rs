@@ -132,6 +132,37 @@ fn one_of_several() {
     });
 }
 
+#[test]
+fn all_of_several() {
+    let signals = [Signal::new(1), Signal::new(1)];
+    let handles = [signals[0].0, signals[1].0];
+    let wait = |timeout| {
+        let mut values = [-7; 2];
+        // SAFETY: two of each.
+        let met = unsafe {
+            hsa_amd_signal_wait_all(
+                2,
+                handles.as_ptr(),
+                [2, 0].as_ptr(),
+                [1, 5].as_ptr(),
+                timeout,
+                0,
+                values.as_mut_ptr(),
+            )
+        };
+        (met, values)
+    };
+    hsa_signal_store_screlease(handles[1], 5);
+    assert_eq!(wait(1_000_000), (u32::MAX, [-7; 2]), "one of them");
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(5));
+            hsa_signal_store_screlease(handles[0], -3);
+        });
+        assert_eq!(wait(u64::MAX), (0, [-3, 5]));
+    });
+}
+
 /// Counts calls; wants three.
 unsafe extern "C" fn three_times(value: i64, data: *mut c_void) -> bool {
     // SAFETY: the test passes a counter that outlives the calls.

@@ -254,6 +254,12 @@ pub(crate) fn dispatch(
     packet
 }
 
+/// A file of the repository.
+pub(crate) fn read(path: &str) -> Vec<u8> {
+    let path = format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(path).unwrap()
+}
+
 /// An executable with one code object, destroyed when dropped.
 pub(crate) struct Program {
     pub(crate) executable: u64,
@@ -262,8 +268,10 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn load(path: &str) -> Program {
-        let path = format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"));
-        let bytes = std::fs::read(path).unwrap();
+        Program::of_bytes(read(path))
+    }
+
+    pub(crate) fn of_bytes(bytes: Vec<u8>) -> Program {
         let [_, gpu] = agents();
         let (mut executable, mut reader) = (0, 0);
         // SAFETY: the results go to our variables; the bytes live as long as the program.
@@ -326,7 +334,10 @@ pub(crate) const SAXPY_LEN: u32 = 256;
 
 impl Saxpy {
     pub(crate) fn new() -> Saxpy {
-        let program = Program::load("examples/saxpy/saxpy.gfx906.co");
+        Saxpy::of(Program::load("examples/saxpy/saxpy.gfx906.co"))
+    }
+
+    pub(crate) fn of(program: Program) -> Saxpy {
         let bytes = SAXPY_LEN as usize * 4;
         let (x, y, kernarg) = (Buffer::new(bytes), Buffer::new(bytes), Buffer::new(512));
         for at in 0..SAXPY_LEN as usize {

@@ -90,12 +90,107 @@ fn attributes_of_newer_versions_have_values() {
             "properties of memory"
         );
     }
-    for attribute in [0x201, 0x202, 0x205] {
+    for attribute in [0x201, 0x202, 0x203, 0x204, 0x206] {
         let mut there = true;
         // SAFETY: these attributes are booleans.
         let status = unsafe { hsa_system_get_info(attribute, (&raw mut there).cast()) };
         assert_eq!((status, there), (0, false), "{attribute:#x}");
     }
+    for (attribute, value) in [(0x207, 1), (0x208, 7)] {
+        let mut version = 0u16;
+        // SAFETY: these attributes are numbers of 16 bits.
+        let status = unsafe { hsa_system_get_info(attribute, (&raw mut version).cast()) };
+        assert_eq!((status, version), (0, value));
+    }
+    let number = |attribute| info::<u32>(gpu, attribute);
+    assert_eq!(number(0xa107), Ok(141), "the family of gfx9");
+    assert!(number(0xa108).is_ok_and(|version| version > 0));
+    assert_eq!(number(0xa108), number(0xa109));
+    assert_eq!((number(0xa10b), number(0xa110)), (Ok(0), Ok(0)));
+    assert_eq!((number(0xa111), number(0xa112)), (Ok(1), Ok(1)));
+    assert_eq!(info::<u64>(gpu, 0xa113), Ok(cpu), "the nearest CPU");
+    for agent in [cpu, gpu] {
+        assert_eq!(info::<[u8; 8]>(agent, 0xa115), Ok([0; 8]));
+        assert_eq!(info::<u64>(agent, 0xa116), Ok(0));
+        assert_eq!(info::<u64>(agent, 0xa117), Ok(0));
+        assert!(info::<u64>(agent, 0xa015).is_ok_and(|free| free > 1 << 20));
+    }
+    assert_eq!(hsa_amd_agent_set_async_scratch_limit(gpu, 1), 0x1001);
+    assert_eq!(hsa_amd_agent_set_async_scratch_limit(cpu, 1), 0x1004);
+    assert_eq!(hsa_amd_enable_logging([1; 8].as_mut_ptr(), null_mut()), 0);
+}
+
+unsafe extern "C" fn gather(handle: u64, data: *mut c_void) -> u32 {
+    // SAFETY: the test passes a vector.
+    unsafe { &mut *data.cast::<Vec<u64>>() }.push(handle);
+    0
+}
+
+#[test]
+fn the_gpu_has_caches() {
+    let caches = |agent| {
+        let mut caches: Vec<u64> = Vec::new();
+        let data = (&raw mut caches).cast();
+        // SAFETY: the callback takes a vector.
+        assert_eq!(
+            unsafe { hsa_agent_iterate_caches(agent, Some(gather), data) },
+            0
+        );
+        caches
+    };
+    let [cpu, gpu] = agents();
+    assert!(caches(cpu).is_empty());
+    let sizes = info::<[u32; 4]>(gpu, 18).unwrap();
+    let caches = caches(gpu);
+    assert_eq!(caches.len(), 2);
+    for (at, &cache) in caches.iter().enumerate() {
+        let (mut len, mut level, mut size) = (0u32, 0u8, 0u32);
+        // SAFETY: these are the types of the attributes.
+        unsafe {
+            assert_eq!(hsa_cache_get_info(cache, 0, (&raw mut len).cast()), 0);
+            assert_eq!(hsa_cache_get_info(cache, 2, (&raw mut level).cast()), 0);
+            assert_eq!(hsa_cache_get_info(cache, 3, (&raw mut size).cast()), 0);
+        }
+        assert_eq!((usize::from(level), size), (at + 1, sizes[at]));
+        let mut name = vec![1u8; len as usize];
+        // SAFETY: as long as it said.
+        let status = unsafe { hsa_cache_get_info(cache, 1, name.as_mut_ptr().cast()) };
+        assert_eq!(status, 0);
+        assert_eq!(name, format!("GPU L{level}\0").into_bytes());
+    }
+    // SAFETY: nothing is written.
+    assert_eq!(unsafe { hsa_cache_get_info(4711, 3, null_mut()) }, 0x1022);
+}
+
+#[test]
+fn the_generic_instruction_set_has_a_name() {
+    begin();
+    let isa = |name: &CStr| {
+        let mut isa = 0;
+        // SAFETY: the name ends in a zero; the result goes to our variable.
+        match unsafe { hsa_isa_from_name(name.as_ptr(), &mut isa) } {
+            0 => Ok(isa),
+            status => Err(status),
+        }
+    };
+    let own = isa(c"amdgcn-amd-amdhsa--gfx906").unwrap();
+    let generic = isa(c"amdgcn-amd-amdhsa--gfx9-generic").unwrap();
+    assert_ne!(own, generic);
+    assert_eq!(isa(c"amdgcn-amd-amdhsa--gfx9-generic:xnack-"), Ok(generic));
+    assert_eq!(isa(c"amdgcn-amd-amdhsa--gfx9-generic:xnack+"), Err(0x1017));
+    assert_eq!(isa(c"amdgcn-amd-amdhsa--gfx9-4-generic"), Err(0x1017));
+    let runs = |code, on| {
+        let mut runs = false;
+        // SAFETY: the result goes to our variable.
+        assert_eq!(unsafe { hsa_isa_compatible(code, on, &mut runs) }, 0);
+        runs
+    };
+    assert!(runs(own, own) && runs(generic, own) && !runs(own, generic));
+    let mut name = [0u8; 39];
+    // SAFETY: as long as the name with its zero.
+    let status = unsafe { hsa_isa_get_info_alt(generic, 1, name.as_mut_ptr().cast()) };
+    assert_eq!(status, 0);
+    assert_eq!(&name, b"amdgcn-amd-amdhsa--gfx9-generic:xnack-\0");
 }
 
 unsafe extern "C" fn first(isa: u64, data: *mut c_void) -> u32 {
@@ -187,5 +282,6 @@ fn the_loader_extension_has_its_functions() {
 fn what_is_not_supported_gives_an_error() {
     begin();
     assert_eq!(hsa_amd_ipc_signal_create(), 0x1000);
-    assert_eq!(hsa_amd_svm_attributes_get(), 0x1000);
+    assert_eq!(hsa_amd_memory_migrate(), 0x1000);
+    assert_eq!(hsa_ven_amd_pcs_create(), 0x1000);
 }
