@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::super::bundles::compressed;
 use super::super::{Outcome, folder};
 use super::{exec_in, has};
 
@@ -121,7 +122,8 @@ fn run(program: &Path, args: &[&str], gpu: &str) -> Option<Outcome> {
 
 #[test]
 fn the_first_gpu_that_the_program_has_code_for_is_chosen() {
-    let cases: [(&str, &[&str], &str); 7] = [
+    let cases: [(&str, &[&str], &str); 8] = [
+        ("generic", &["gfx803", "gfx9-generic"], "gfx906"),
         ("one", &["gfx803"], "gfx803"),
         (
             "order",
@@ -157,6 +159,21 @@ fn the_first_gpu_that_the_program_has_code_for_is_chosen() {
         assert_eq!((out.status, out.stderr.as_str()), (0, ""), "{name}");
         has(&out, &format!("gpu={wanted}"));
     }
+}
+
+#[test]
+fn code_in_compressed_bundles_counts() {
+    let build = Build {
+        folder: &folder("exec-gpu-compressed"),
+        name: "program",
+        section: Some((".hip_fatbin", compressed(&hip(&["gfx1030", "gfx803"])))),
+        options: Vec::new(),
+    };
+    let Some(out) = build.make().and_then(|program| run(&program, &[], "")) else {
+        return;
+    };
+    assert_eq!((out.status, out.stderr.as_str()), (0, ""));
+    has(&out, "gpu=gfx803");
 }
 
 #[test]
