@@ -186,6 +186,11 @@ pub(crate) unsafe fn info(
             // Extensions of packets, scratch that is kept: the most, and now.
             0xa115 => put_any::<[u8; 8]>(value, [0; 8]),
             0xa116 | 0xa117 => put_any::<u64>(value, 0),
+            // The clocks of the GPU, the CPU and the system, which are one, and its ticks in a second.
+            0xa118 => {
+                let now = clock::now();
+                put_any::<[u64; 4]>(value, [now, now, now, clock::FREQUENCY])
+            }
             _ => Err(Status::INVALID_ARGUMENT),
         }
     }

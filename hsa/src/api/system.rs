@@ -183,6 +183,61 @@ pub unsafe extern "C" fn hsa_isa_compatible(
     })
 }
 
+fn check_profile(profile: u32) -> Outcome {
+    match profile {
+        0 | 1 => Ok(()),
+        _ => Err(Status::INVALID_ARGUMENT),
+    }
+}
+
+/// Which exceptions an agent can stop at, bits: none.
+pub unsafe extern "C" fn hsa_agent_get_exception_policies(
+    agent: Handle,
+    profile: u32,
+    out: *mut u16,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        Agent::from_handle(agent)?;
+        check_profile(profile)?;
+        // SAFETY: head of the module.
+        unsafe { put(out, 0) }
+    })
+}
+
+/// Which exceptions code of an instruction set can stop at, bits: none.
+pub unsafe extern "C" fn hsa_isa_get_exception_policies(
+    isa: Handle,
+    profile: u32,
+    out: *mut u16,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        check_isa(isa)?;
+        check_profile(profile)?;
+        // SAFETY: head of the module.
+        unsafe { put(out, 0) }
+    })
+}
+
+/// How often multiply-add rounds, by type of numbers and treatment of denormals: once (0).
+pub unsafe extern "C" fn hsa_isa_get_round_method(
+    isa: Handle,
+    kind: u32,
+    flush: u32,
+    out: *mut u32,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        check_isa(isa)?;
+        if !matches!(kind, 1 | 2 | 4) || !matches!(flush, 1 | 2) {
+            return Err(Status::INVALID_ARGUMENT);
+        }
+        // SAFETY: head of the module.
+        unsafe { put(out, 0) }
+    })
+}
+
 /// Calls `callback` for each size of waves.
 pub unsafe extern "C" fn hsa_isa_iterate_wavefronts(
     isa: Handle,

@@ -33,6 +33,5 @@ functions!(ERROR:
     hsa_code_object_serialize hsa_code_object_get_info hsa_code_object_get_symbol
     hsa_code_object_get_symbol_from_name hsa_code_object_iterate_symbols hsa_code_symbol_get_info
     hsa_executable_load_program_code_object hsa_soft_queue_create
-    hsa_agent_get_exception_policies hsa_isa_get_exception_policies hsa_isa_get_round_method
     hsa_signal_group_create hsa_signal_group_destroy hsa_signal_group_wait_any_scacquire
     hsa_signal_group_wait_any_relaxed);

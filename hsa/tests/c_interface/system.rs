@@ -113,6 +113,13 @@ fn attributes_of_newer_versions_have_values() {
         assert_eq!(info::<[u8; 8]>(agent, 0xa115), Ok([0; 8]));
         assert_eq!(info::<u64>(agent, 0xa116), Ok(0));
         assert_eq!(info::<u64>(agent, 0xa117), Ok(0));
+        let clocks = info::<[u64; 4]>(agent, 0xa118).unwrap();
+        assert!(clocks[0] > 0 && clocks[..3] == [clocks[0]; 3]);
+        assert_eq!(
+            info::<u64>(agent, 0xa016),
+            Ok(clocks[3]),
+            "ticks in a second"
+        );
         assert!(info::<u64>(agent, 0xa015).is_ok_and(|free| free > 1 << 20));
     }
     assert_eq!(hsa_amd_agent_set_async_scratch_limit(gpu, 1), 0x1001);
@@ -179,6 +186,24 @@ fn the_generic_instruction_set_has_a_name() {
     assert_eq!(isa(c"amdgcn-amd-amdhsa--gfx9-generic:xnack-"), Ok(generic));
     assert_eq!(isa(c"amdgcn-amd-amdhsa--gfx9-generic:xnack+"), Err(0x1017));
     assert_eq!(isa(c"amdgcn-amd-amdhsa--gfx9-4-generic"), Err(0x1017));
+    let (mut policies, mut method) = (9u16, 9u32);
+    // SAFETY: the results go to our variables.
+    unsafe {
+        assert_eq!(hsa_isa_get_exception_policies(own, 0, &mut policies), 0);
+        assert_eq!(hsa_isa_get_round_method(own, 2, 1, &mut method), 0);
+        assert_eq!((policies, method), (0, 0));
+        assert_eq!(hsa_isa_get_round_method(own, 3, 1, &mut method), 0x1001);
+        assert_eq!(
+            hsa_isa_get_exception_policies(4711, 0, &mut policies),
+            0x100f
+        );
+        let [_, gpu] = agents();
+        assert_eq!(hsa_agent_get_exception_policies(gpu, 1, &mut policies), 0);
+        assert_eq!(
+            hsa_agent_get_exception_policies(gpu, 2, &mut policies),
+            0x1001
+        );
+    }
     let runs = |code, on| {
         let mut runs = false;
         // SAFETY: the result goes to our variable.
