@@ -273,9 +273,9 @@ pub(crate) fn set_access(
     let range = inner.containing_mut(address);
     let (_, range) = range.ok_or(Status::INVALID_ALLOCATION)?;
     // The maps must follow one another without a gap, to the end.
-    let maps = range.maps.range(address..end);
-    let covered = maps.fold(Some(address), |at, (&start, map)| {
-        at.filter(|&at| at == start)?.checked_add(map.bytes)
+    let mut maps = range.maps.range(address..end);
+    let covered = maps.try_fold(address, |at, (&start, map)| {
+        (at == start).then(|| at.checked_add(map.bytes))?
     });
     if covered != Some(end) || list.iter().any(|&(permissions, _)| permissions > 3) {
         return Err(Status::INVALID_ARGUMENT);

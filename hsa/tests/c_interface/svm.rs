@@ -97,6 +97,7 @@ fn wrong_attributes_are_refused() {
     assert_eq!(get(at, usize::MAX, (0, 0)), Err(0x1001));
     // SAFETY: nothing is read from null.
     assert_eq!(
+        // SAFETY: nothing is read from null.
         unsafe { hsa_amd_svm_attributes_set(at, PAGE, null(), 1) },
         0x1001
     );

@@ -140,6 +140,7 @@ fn the_gpu_has_caches() {
         let data = (&raw mut caches).cast();
         // SAFETY: the callback takes a vector.
         assert_eq!(
+            // SAFETY: the callback takes a vector.
             unsafe { hsa_agent_iterate_caches(agent, Some(gather), data) },
             0
         );
