@@ -54,8 +54,16 @@ pub struct DeviceOptions {
     /// is 16 KiB for kernels whose descriptor declares a dynamic stack, and nothing for others.
     pub stack_bytes: Option<u32>,
     /// Called once for each dispatch that seems to wait for itself: its workgroups poll memory that
-    /// only workgroups that have not begun could write.
+    /// only workgroups that cannot begin could write.
     pub on_wait: Option<fn(&GridWait)>,
+    /// Nothing but a dispatch writes to the memory that it polls, neither this program nor another
+    /// dispatch at the same time. Then a dispatch that waits for itself ends as
+    /// [`FaultKind::Deadlock`](crate::FaultKind::Deadlock), after some seconds.
+    pub detect_deadlocks: bool,
+    /// Maximum number of bytes that workgroups of a dispatch which wait for others may occupy, with
+    /// their registers, LDS and scratch. Beyond it a dispatch may end as
+    /// [`FaultKind::NoRoomToWait`](crate::FaultKind::NoRoomToWait).
+    pub waiting_bytes: u64,
 }
 
 impl Default for DeviceOptions {
@@ -70,6 +78,8 @@ impl Default for DeviceOptions {
             reserve: memory::DEFAULT_RESERVE,
             stack_bytes: settings.stack_bytes,
             on_wait: settings.on_wait,
+            detect_deadlocks: settings.alone,
+            waiting_bytes: settings.waiting_bytes,
         }
     }
 }
@@ -207,6 +217,8 @@ impl Device {
             timeout: options.timeout,
             stack_bytes: options.stack_bytes,
             on_wait: options.on_wait,
+            alone: options.detect_deadlocks,
+            waiting_bytes: options.waiting_bytes,
             ..Settings::default()
         }
     }

@@ -149,7 +149,7 @@ pub use runtime::memory::{AllocError, Memory, MemoryError};
 pub use runtime::object::{
     ArgKind, ArgMetadata, CodeObject, KernelDescriptor, KernelMetadata, LoadError, Target, TargetId,
 };
-pub use runtime::{Export, Exports, Lds};
+pub use runtime::{Export, Exports, Lds, Waiting, WaitingGroup, WaitingWave, WaitsFor};
 
 /// The guest: decoding and printing of instructions, and the state of waves.
 pub use frontend;

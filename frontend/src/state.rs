@@ -85,6 +85,9 @@ pub struct WaveState {
 const _: () = assert!(std::mem::offset_of!(WaveState, vgpr) % 64 == 0);
 
 impl WaveState {
+    /// Number of no hardware register in `hwreg`: what the wave waits for at the global wave sync.
+    pub const GWS: usize = 31;
+
     /// In `resume`: the wave has not begun, its registers are the dispatch's initial values.
     pub const FRESH: u64 = 1 << 63;
     /// In `resume` together with [`WaveState::FRESH`]: v0 is the lane's number plus a multiple of

@@ -45,7 +45,10 @@ impl Trouble {
             FaultKind::IllegalInstruction { .. } | FaultKind::Unsupported { .. } => {
                 Status::ILLEGAL_INSTRUCTION
             }
-            FaultKind::Trap { .. } | FaultKind::Timeout { .. } => Status::EXCEPTION,
+            FaultKind::Trap { .. } | FaultKind::Timeout { .. } | FaultKind::Deadlock { .. } => {
+                Status::EXCEPTION
+            }
+            FaultKind::NoRoomToWait { .. } => Status::OUT_OF_RESOURCES,
         };
         let address = match fault.kind {
             FaultKind::Memory { address, .. } => Some(address),

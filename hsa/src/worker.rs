@@ -252,7 +252,7 @@ fn kernel(
 
 /// Says that a kernel seems to wait for itself.
 fn warn_of_wait(wait: &GridWait) {
-    say(format_args!("{wait} (WAVELIFT_THREADS={})", wait.total));
+    say(format_args!("{wait}"));
 }
 
 /// With counters on: instructions that were not translated are named.

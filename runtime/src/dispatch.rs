@@ -7,8 +7,11 @@
 //! on the number of workers unless the guest races: registers, LDS and scratch of a wave are
 //! zeroed. (Checked mode reports reads of uninitialized LDS and scratch.)
 //!
-//! A workgroup runs to its end before its worker takes the next, so one that waits for a later one
-//! may wait forever. This is reported ([`GridWait`]), not prevented.
+//! A workgroup that polls memory, or has run for long, gives its worker to another: it stops where a
+//! wave has burned its fuel or all are at a barrier, and any worker may continue it. As many may have
+//! stopped as the GPU that programs see runs at the same time ([`resident_workgroups`]), or fewer if
+//! their memory would exceed a limit ([`Settings::waiting_bytes`]). A dispatch that waits for itself
+//! all the same is a fault, or reported ([`GridWait`]) where something else may write to its memory.
 //!
 //! When waves fault, the fault of the lowest workgroup is reported: workers stop taking groups
 //! above the lowest faulted one and finish those below.
@@ -17,15 +20,21 @@
 //! are abandoned when a wave has burned its fuel or has arrived at a barrier.
 
 mod afterwards;
+mod board;
 mod cancel;
 mod group;
-mod idle;
 mod launch;
+mod occupancy;
 mod packet;
+mod prepared;
+mod referee;
 mod registers;
 mod rows;
 mod shape;
+mod slice;
 mod thread_pool;
+mod tracer;
+mod verify;
 mod waits;
 mod workers;
 
@@ -33,6 +42,6 @@ pub use cancel::CancelToken;
 pub use launch::{
     Arguments, DEFAULT_STACK, KernelCode, Launch, LaunchError, MAX_LANE_SCRATCH, Queued,
 };
+pub use occupancy::{COMPUTE_UNITS, WAVES_PER_CU, workgroups as resident_workgroups};
 pub use shape::{GroupShape, MAX_WORK_ITEMS, Shape};
-pub use waits::GridWait;
-pub use workers::{Dispatcher, RunError, Settings};
+pub use workers::{Dispatcher, GridWait, RunError, Settings};

@@ -7,6 +7,7 @@ use std::fmt;
 use frontend::DecodeError;
 
 use crate::memory::{MemoryError, Overrun};
+use crate::waiting::Waiting;
 
 /// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -154,6 +155,28 @@ pub enum FaultKind {
         /// The limit.
         seconds: f64,
     },
+    /// All workgroups that have begun poll memory that does not change, no other can begin, and
+    /// nothing else may write there.
+    #[error(
+        "waits for ever: for {seconds:.1} s all workgroups that have begun have only polled memory that does not change"
+    )]
+    Deadlock {
+        /// Minimum time for which they have polled.
+        seconds: f64,
+    },
+    /// All workgroups that have begun wait, and others, which a GPU would run at the same time,
+    /// cannot begin for want of memory.
+    #[error(
+        "waits for workgroups that cannot begin: {live} wait, and the registers, LDS and scratch of each are {bytes} bytes, of {limit} that waiting workgroups may have"
+    )]
+    NoRoomToWait {
+        /// Workgroups that wait.
+        live: u64,
+        /// What one of them occupies.
+        bytes: u64,
+        /// The limit, or what guest memory had left.
+        limit: u64,
+    },
     /// Memory behind a buffer was written. Found when the dispatch had ended.
     #[error("wrote past the end of a {}-byte buffer: {}", .0.len, Past(*.0))]
     Overrun(Overrun),
@@ -182,6 +205,8 @@ impl FaultKind {
             FaultKind::Unsupported { .. } => "unsupported",
             FaultKind::Trap { .. } => "trap",
             FaultKind::Timeout { .. } => "timeout",
+            FaultKind::Deadlock { .. } => "deadlock",
+            FaultKind::NoRoomToWait { .. } => "no_room_to_wait",
             FaultKind::Overrun(_) => "overrun",
             FaultKind::ArgumentsWritten { .. } => "arguments_written",
         }
@@ -212,7 +237,9 @@ impl FaultKind {
             | FaultKind::IllegalInstruction { .. }
             | FaultKind::Unsupported { .. }
             | FaultKind::Trap { .. }
-            | FaultKind::Timeout { .. } => false,
+            | FaultKind::Timeout { .. }
+            | FaultKind::Deadlock { .. }
+            | FaultKind::NoRoomToWait { .. } => false,
         }
     }
 
@@ -414,6 +441,8 @@ pub struct Fault {
     pub exec: u64,
     /// The dispatch ran in checked mode.
     pub checked: bool,
+    /// Of faults that end a dispatch which does not end by itself: who waits for what.
+    pub waits: Option<Box<Waiting>>,
 }
 
 /// What a fault's message ends with if checked mode may say more.
@@ -449,7 +478,11 @@ impl fmt::Display for Account<'_> {
         }
         let (kernel, instruction) = (&fault.kernel, &fault.instruction);
         let wave = (fault.workgroup, fault.wave, fault.exec);
-        write_location(f, kernel, (fault.pc, &fault.symbol, instruction), wave)
+        write_location(f, kernel, (fault.pc, &fault.symbol, instruction), wave)?;
+        match &fault.waits {
+            Some(waits) => write!(f, "\n   {waits}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! after the other, each on all lanes, in plain safe code; the chapters of the manual are its files.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod address;
 mod atomic;
 mod buffer;
 mod compare;
@@ -13,6 +14,7 @@ mod export;
 mod flat;
 pub mod float;
 mod format;
+mod gws;
 mod image;
 mod lane;
 mod modifiers;
@@ -38,6 +40,7 @@ use frontend::{Encoding, Inst, Op, WaveState};
 
 use crate::engine::{Engine, Exit, Group};
 use crate::fault::WaveFault;
+pub(crate) use address::addresses;
 use control::Control;
 use operand::Exec;
 use stop::{Run, Stop};
@@ -55,6 +58,8 @@ pub enum Flow {
     End,
     /// It waits for the other waves of its group.
     Barrier,
+    /// It waits for waves of any group, at the instruction, which is executed again.
+    Wait,
 }
 
 impl Flow {
@@ -68,6 +73,10 @@ impl Flow {
             }
             Flow::End => Some(Exit::End),
             Flow::Barrier => Some(Exit::Barrier),
+            Flow::Wait => {
+                *fuel = 0;
+                Some(Exit::Yield)
+            }
         }
     }
 }
@@ -98,6 +107,7 @@ pub fn step(wave: &mut WaveState, group: &mut Group<'_>, inst: &Inst) -> Result<
         Control::Jump(target) | Control::Indirect(target) => (target, Flow::Back),
         Control::End => (next_pc, Flow::End),
         Control::Barrier => (next_pc, Flow::Barrier),
+        Control::Wait => (pc, Flow::Wait),
     };
     wave.pc = target;
     Ok(flow)
@@ -148,7 +158,12 @@ impl Exec<'_, '_> {
                 };
             }
             Encoding::Smem => self.exec_smem()?,
-            Encoding::Ds => self.exec_ds()?,
+            Encoding::Ds => {
+                if let Some(control) = self.exec_gws()? {
+                    return Ok(control);
+                }
+                self.exec_ds()?;
+            }
             Encoding::Flat | Encoding::Global | Encoding::Scratch => self.exec_flat()?,
             Encoding::Mubuf | Encoding::Mtbuf => self.exec_buffer()?,
             Encoding::Mimg => self.exec_image()?,

@@ -11,6 +11,7 @@ pub mod export;
 pub mod fault;
 mod float_env;
 pub mod foreign;
+pub mod gws;
 #[cfg(feature = "jit")]
 pub mod helpers;
 pub mod image;
@@ -24,6 +25,7 @@ pub mod math;
 pub mod memory;
 pub mod object;
 pub mod stack;
+mod waiting;
 
 pub use code::LoadedCode;
 pub use engine::{Engine, Exit, Group, Stats};
@@ -32,3 +34,4 @@ pub use fault::{Access, Fault, FaultKind, WaveFault};
 pub use interp::Interpreter;
 pub use lds::Lds;
 pub use memory::{Memory, MemoryError};
+pub use waiting::{Waiting, WaitingGroup, WaitingWave, WaitsFor};

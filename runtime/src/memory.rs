@@ -48,6 +48,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, Ordering::Relaxed};
 use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
 use crate::fault::{Access, FaultKind, Nearest};
+use crate::gws::Gws;
 use host::HostRanges;
 use marks::Marks;
 pub use marks::Overrun;
@@ -181,6 +182,7 @@ pub struct Memory {
     host: HostRanges,
     scratch: ScratchRegions,
     marks: Marks,
+    gws: Gws,
 }
 
 impl Memory {
@@ -217,8 +219,14 @@ impl Memory {
             host: HostRanges::default(),
             scratch: ScratchRegions::default(),
             marks: Marks::default(),
+            gws: Gws::default(),
             map,
         })
+    }
+
+    /// The global wave sync of the device that this memory belongs to.
+    pub fn gws(&self) -> &Gws {
+        &self.gws
     }
 
     // ---- allocation

@@ -10,7 +10,7 @@ use wavelift::{Device, DeviceOptions, EngineKind, Error, Fault, Settings};
 
 use super::Status;
 use super::input::{self, print_manifest};
-use super::options::{RunOptions, warn_of_wait};
+use super::options::RunOptions;
 use super::output::{Output, complain};
 use super::progress::Progress;
 use super::session::{Planned, Session, TimeLimit};
@@ -77,7 +77,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         threads: args.options.threads.unwrap_or(1),
         timeout: args.options.timeout,
         stack_bytes: args.options.stack,
-        on_wait: Some(warn_of_wait),
+        detect_deadlocks: true,
         ..DeviceOptions::default()
     };
     let device = Device::with_engine(options, Box::new(pair.clone()))?;

@@ -6,10 +6,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 use runtime::dispatch::MAX_LANE_SCRATCH;
 use runtime::engine::Emitter;
-use wavelift::{DeviceOptions, EngineKind, EngineOptions, GridWait};
+use wavelift::{DeviceOptions, EngineKind, EngineOptions};
 
 use super::one_liner::OneLiner;
-use super::output::complain;
 
 /// What to run, and how.
 #[derive(clap::Args)]
@@ -115,7 +114,7 @@ impl RunOptions {
             threads: self.threads.unwrap_or(0),
             timeout: self.timeout,
             stack_bytes: self.stack,
-            on_wait: Some(warn_of_wait),
+            detect_deadlocks: true,
             ..DeviceOptions::default()
         }
     }
@@ -137,11 +136,6 @@ impl RunOptions {
             without: Vec::new(),
         }
     }
-}
-
-/// Reports that a dispatch seems to wait for itself.
-pub(super) fn warn_of_wait(wait: &GridWait) {
-    complain(format_args!("warning: {wait} (--threads {})", wait.total));
 }
 
 /// Name of an engine for messages.

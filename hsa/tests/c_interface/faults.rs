@@ -160,11 +160,13 @@ fn the_stack_is_as_large_as_the_environment_says() {
 
 #[test]
 fn a_kernel_that_waits_for_itself_is_reported_once() {
-    const GROUPS: u32 = 5;
+    // One more than can run at the same time: each needs all LDS of one of 60 compute units, and each
+    // thread but one has one more.
+    const GROUPS: u32 = 62;
     if is_child() {
-        let grid = GridBarrier::dispatch(GROUPS);
-        // The report comes after about two seconds.
-        std::thread::sleep(Duration::from_secs(6));
+        let grid = GridBarrier::dispatch(GROUPS, GROUPS, 64 << 10);
+        // The report comes after about three seconds.
+        std::thread::sleep(Duration::from_secs(8));
         assert_eq!(grid.done.value(), 1);
         grid.words.write(0, GROUPS);
         grid.done.wait();
@@ -181,8 +183,7 @@ fn a_kernel_that_waits_for_itself_is_reported_once() {
     for part in [
         "global_atomic_cmpswap v3, v2, v[0:1], s[0:1] glc  (grid_barrier+0x",
         "wave 0 of workgroup (0,0,0) of kernel grid_barrier",
-        "3 of 5 workgroups have not begun",
-        "(WAVELIFT_THREADS=5)",
+        "1 of 62 workgroups have not begun; 60 may wait at a time",
     ] {
         assert!(text.contains(part), "no `{part}` in:\n{text}");
     }

@@ -44,14 +44,14 @@ fn good(name: &str, variables: &[(&str, &str)]) -> String {
 fn a_dispatch_has_a_time_limit() {
     const GROUPS: u32 = 5;
     if is_child() {
-        // The grid waits for itself, for ever.
-        let grid = GridBarrier::dispatch(GROUPS);
+        // The grid waits for one that does not come, for ever.
+        let grid = GridBarrier::dispatch(GROUPS, GROUPS + 1, 0);
         grid.done.wait();
         unreachable!("the library ends the program");
     }
     let name = "settings::a_dispatch_has_a_time_limit";
     let variables = [
-        ("WAVELIFT_TIMEOUT", "0.4"),
+        ("WAVELIFT_TIMEOUT", "0.9"),
         ("WAVELIFT_THREADS", "2"),
         ("WAVELIFT_PROFILE", "-"),
         ("WAVELIFT_STATS", "1"),
@@ -59,9 +59,10 @@ fn a_dispatch_has_a_time_limit() {
     let (signal, text) = child_with(name, &variables);
     assert_eq!(signal, ABORTED, "{text}");
     for part in [
-        "was still running after 0.4 s, the time limit of the dispatch",
+        "was still running after 0.9 s, the time limit of the dispatch",
         "kernel grid_barrier, grid [320, 1, 1] in workgroups of [64, 1, 1]",
         "packet 0 of queue 0",
+        "who waits:\n   workgroup (0,0,0): wave 0 polls 0x",
         // Where the time went.
         "wavelift: launches  workgroups",
         "\nprofile of ",

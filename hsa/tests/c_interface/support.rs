@@ -383,18 +383,21 @@ pub(crate) struct GridBarrier {
 }
 
 impl GridBarrier {
-    /// Dispatches so many workgroups.
-    pub(crate) fn dispatch(groups: u32) -> GridBarrier {
+    /// Dispatches so many workgroups, which wait until so many have arrived. Each has so many bytes of
+    /// LDS.
+    pub(crate) fn dispatch(groups: u32, arrivals: u32, lds: u32) -> GridBarrier {
         let program = Program::load("tests/kernels/waits/waits.gfx906.co");
         let (words, kernarg) = (Buffer::new(256), Buffer::new(512));
         (0..64).for_each(|at| words.write(4 * at, 0u32));
         kernarg.write(0, words.at.addr());
-        kernarg.write(8, groups);
+        kernarg.write(8, arrivals);
         let queue = Queue::new(64);
         let done = Signal::new(1);
         let address = kernarg.at.addr() as u64;
         let kernel = program.kernel("grid_barrier");
-        queue.put(dispatch(kernel, 64 * groups, 64, address, done.0));
+        let mut packet = dispatch(kernel, 64 * groups, 64, address, done.0);
+        packet[28..32].copy_from_slice(&lds.to_le_bytes());
+        queue.put(packet);
         GridBarrier {
             _program: program,
             _kernarg: kernarg,

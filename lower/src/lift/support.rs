@@ -37,8 +37,9 @@ fn is_refused(op: Op) -> bool {
         Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov => true,
         Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => false,
         Op::Ds(op) => match op {
-            DsOp::GwsInit | DsOp::GwsBarrier | DsOp::GwsSemaV | DsOp::GwsSemaBr => true,
-            DsOp::GwsSemaP | DsOp::GwsSemaReleaseAll | DsOp::OrderedCount => true,
+            DsOp::OrderedCount => true,
+            DsOp::GwsInit | DsOp::GwsBarrier | DsOp::GwsSemaV | DsOp::GwsSemaBr => false,
+            DsOp::GwsSemaP | DsOp::GwsSemaReleaseAll => false,
             DsOp::Append | DsOp::Consume | DsOp::Swizzle | DsOp::Permute => false,
             DsOp::Bpermute | DsOp::Condxchg32Rtn64 | DsOp::Nop => false,
         },

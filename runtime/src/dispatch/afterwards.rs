@@ -27,6 +27,7 @@ pub(super) fn find(
         lane: None,
         exec: 0,
         checked: memory.is_exact(),
+        waits: None,
     })
 }
 

@@ -1,18 +1,23 @@
-//! One workgroup on one worker: its waves, barriers, fuel.
+//! One workgroup: its waves, barriers, fuel. Where a wave has burned its fuel, or all are at a
+//! barrier, it may stop, and be continued by another worker.
+
+use std::time::Instant;
 
 use frontend::{Encoding, LANES, WaveState};
 
-use super::registers::InitialState;
+use super::prepared::Place;
 use super::rows::Rows;
 use super::shape::{GroupShape, Shape, WorkItems};
-use super::waits::{Finding, Poll, WaitTiming, Watch};
+use super::slice::{Look, Slice};
+use super::tracer::Tracer;
+use super::waits::{Finding, Poll, WaitTiming, Watch, WaveWait};
 use crate::LoadedCode;
 use crate::engine::{Engine, Following, Group, Scratch, Session, Stats, Stop, WaveSets};
 use crate::fault::{FaultKind, Private, WaveFault};
 use crate::lds::Lds;
 use crate::memory::Memory;
 
-/// Buffers that a worker reuses from group to group, and between dispatches.
+/// Buffers that are reused from group to group, and between dispatches.
 pub(super) struct Room {
     waves: Vec<Box<WaveState>>,
     lds: Lds,
@@ -53,14 +58,11 @@ pub(super) struct GroupRunner<'a> {
     pub(super) engine: &'a dyn Engine,
     pub(super) memory: &'a Memory,
     pub(super) code: &'a LoadedCode,
-    pub(super) initial: InitialState,
     /// The dispatch's sizes.
     pub(super) shape: Shape,
     pub(super) lds_bytes: u32,
     /// LDS that hardware allocates for them.
     pub(super) lds_allocated: u32,
-    /// Scratch of wave 0; the others follow.
-    pub(super) scratch: Scratch,
     pub(super) counting: bool,
     /// The fuel quantum.
     pub(super) fuel: u64,
@@ -74,8 +76,10 @@ pub(super) enum Verdict {
     Continue,
     /// Abandon the group: its result is not needed.
     Abandon,
-    /// Stop the wave with this fault.
-    Fault(FaultKind),
+    /// Stop the workgroup, for others to do what must be done alone.
+    Stall,
+    /// The time is over.
+    Timeout(FaultKind),
 }
 
 /// Decides on long-running waves.
@@ -86,12 +90,62 @@ pub(super) trait Referee {
     /// A wave has burned its fuel.
     fn burned(&mut self) -> Verdict;
 
-    /// All runnable waves have burned their fuel without other progress since the last call. One of
-    /// them is `wave`.
-    fn spinning(&mut self, wave: &WaveState);
+    /// The workgroup polls memory, as far as can be seen without an examination.
+    fn spinning(&mut self);
 
-    /// The workgroup polls memory, or no longer does (`None`).
-    fn polls(&mut self, group: &GroupShape, poll: Option<Poll>);
+    /// Is there another workgroup that could run on this worker?
+    fn others(&self) -> bool;
+
+    /// The workgroup was found to poll memory, or no longer to do so (`None`). Must it be left?
+    fn polls(&mut self, poll: Option<Poll>) -> bool;
+}
+
+/// A workgroup that has begun, and what it occupies.
+pub(super) struct Resident<'a> {
+    pub(super) place: Place<'a>,
+    /// Its number in the order of dispatch.
+    pub(super) index: u64,
+    pub(super) group: GroupShape,
+    pub(super) sets: WaveSets,
+    /// Of the waves that were ready at first, those that have burned their fuel.
+    pub(super) late: u32,
+    /// Those that were ready at first.
+    round: u32,
+    pub(super) watch: Watch,
+    slice: Slice,
+}
+
+impl<'a> Resident<'a> {
+    /// A place without a workgroup.
+    pub(super) fn new(place: Place<'a>, group: GroupShape) -> Resident<'a> {
+        Resident {
+            place,
+            index: 0,
+            group,
+            sets: WaveSets::default(),
+            late: 0,
+            round: 0,
+            watch: Watch::new(None),
+            slice: Slice::new(1, false),
+        }
+    }
+
+    /// What its waves wait for, as far as is known, and the one that waits for another workgroup most
+    /// likely.
+    pub(super) fn waits(&self) -> (Vec<WaveWait>, usize) {
+        if let Some(poll) = self.watch.poll() {
+            return (poll.waves.clone(), poll.first);
+        }
+        let running = self.sets.ready | self.late;
+        let live = running | self.sets.waiting;
+        let waves = (0..).zip(&self.place.room.waves);
+        let live = waves.filter(|&(n, _)| n < 32 && live >> n & 1 == 1);
+        let of = |(n, wave): (u32, &Box<WaveState>)| match running >> n & 1 {
+            0 => WaveWait::at_barrier(n, wave),
+            _ => WaveWait::running(n, wave),
+        };
+        (live.map(of).collect(), 0)
+    }
 }
 
 /// Why a group was left.
@@ -100,26 +154,32 @@ pub(super) enum Outcome {
     Done,
     /// See [`Verdict::Abandon`].
     Abandoned,
+    /// It has stopped for others.
+    Stalled,
+    /// The same, and it seems to wait, with all others, for what will not happen.
+    Suspect,
+    /// See [`Verdict::Timeout`].
+    Timeout(FaultKind),
     /// A wave faulted; the engine's report, the wave's number and EXEC.
     Fault(WaveFault, u32, u64),
 }
 
 impl GroupRunner<'_> {
     /// Completes a fault with information that engines lack.
-    pub(super) fn complete(&self, fault: &mut WaveFault) {
+    pub(super) fn complete(&self, fault: &mut WaveFault, scratch: &Scratch) {
         self.memory.complete(&mut fault.kind);
-        let own_scratch = self.is_own_scratch(fault);
+        let own_scratch = self.is_own_scratch(fault, scratch);
         if let FaultKind::Memory {
             address,
             nearest: Some(nearest),
             ..
         } = &mut fault.kind
         {
-            let base = self.scratch.base;
+            let base = scratch.base;
             let behind = *address >= nearest.start.saturating_add(nearest.len);
-            let scratch = nearest.start <= base && base - nearest.start < nearest.len;
-            if own_scratch && behind && scratch && !nearest.freed {
-                nearest.scratch = Some(self.scratch.lane_bytes);
+            let inside = nearest.start <= base && base - nearest.start < nearest.len;
+            if own_scratch && behind && inside && !nearest.freed {
+                nearest.scratch = Some(scratch.lane_bytes);
             }
         }
         if let FaultKind::OutsidePrivate {
@@ -141,7 +201,7 @@ impl GroupRunner<'_> {
 
     /// Is it a fault of an instruction that may access scratch, at an address in the row of the
     /// lane's own dword?
-    fn is_own_scratch(&self, fault: &WaveFault) -> bool {
+    fn is_own_scratch(&self, fault: &WaveFault, scratch: &Scratch) -> bool {
         let (Some(address), Some(lane)) = (fault.kind.address(), fault.lane) else {
             return false;
         };
@@ -152,19 +212,24 @@ impl GroupRunner<'_> {
                 Encoding::Mubuf | Encoding::Mtbuf | Encoding::Scratch
             )
         });
-        self.scratch.lane_bytes != 0 && may_access && address / 4 % LANES as u64 == lane.into()
+        scratch.lane_bytes != 0 && may_access && address / 4 % LANES as u64 == lane.into()
     }
 
-    /// Runs `group`, and possibly some of the `more` workgroups after it; `group` is then the last
-    /// one that ran.
-    pub(super) fn run(
-        &mut self,
-        session: &mut dyn Session,
-        room: &mut Room,
-        (group, more): (&mut GroupShape, u32),
+    /// Begins `group`, which may be followed by some of the `more` workgroups after it, and may wait
+    /// for others if some have done so.
+    pub(super) fn begin(
+        &self,
+        resident: &mut Resident<'_>,
+        (index, group, more): (u64, GroupShape, u32),
+        waits: bool,
         stats: &mut Stats,
-        referee: &mut impl Referee,
-    ) -> Outcome {
+    ) {
+        let Place {
+            room,
+            initial,
+            scratch,
+            ..
+        } = &mut resident.place;
         let count = group.waves();
         let full = self.shape.is_full(group.id);
         let items = if full {
@@ -178,12 +243,12 @@ impl GroupRunner<'_> {
             room.waves.push(WaveState::new_boxed());
         }
         let waves = &mut room.waves[..count as usize];
-        self.initial.enter(group, full);
+        initial.enter(&group, full);
         for (index, (wave, ids)) in waves.iter_mut().zip(items).enumerate() {
-            self.initial.start(wave, index as u32, ids);
-            if self.scratch.lane_bytes != 0 {
-                let bytes = self.scratch.wave_bytes();
-                let base = self.scratch.base + index as u64 * bytes;
+            initial.start(wave, index as u32, ids);
+            if scratch.lane_bytes != 0 {
+                let bytes = scratch.wave_bytes();
+                let base = scratch.base + index as u64 * bytes;
                 let used = (index as u32) < room.scratch_used;
                 self.memory.begin_scratch(base, bytes, used);
             }
@@ -201,12 +266,50 @@ impl GroupRunner<'_> {
         stats.workgroups += 1;
         stats.waves += u64::from(count);
 
+        let mut sets = WaveSets {
+            ready: (1 << count) - 1,
+            waiting: 0,
+            following: Following::default(),
+        };
+        if full && more != 0 && scratch.lane_bytes == 0 {
+            let more = more.min(Rows::following(&self.shape, group.id));
+            sets.following = initial.following(more);
+        }
+        resident.index = index;
+        resident.group = group;
+        (resident.round, resident.late) = (sets.ready, 0);
+        resident.sets = sets;
+        resident.watch = Watch::new(self.timing);
+        resident.slice = Slice::new(self.fuel, waits);
+    }
+
+    /// Runs a workgroup on, and possibly some of those after it; the resident is then the last one
+    /// that ran.
+    pub(super) fn run(
+        &self,
+        session: &mut dyn Session,
+        resident: &mut Resident<'_>,
+        stats: &mut Stats,
+        referee: &mut impl Referee,
+    ) -> Outcome {
+        let Resident {
+            place,
+            index: number,
+            group,
+            sets,
+            late,
+            round,
+            watch,
+            slice,
+        } = resident;
+        let count = group.waves();
+        let waves = &mut place.room.waves[..count as usize];
         let mut view = Group {
             memory: self.memory,
             code: self.code,
             gfx: self.code.gfx(),
-            lds: &mut room.lds,
-            scratch: self.scratch,
+            lds: &mut place.room.lds,
+            scratch: place.scratch,
             workgroup: group.id,
             wave: 0,
             waves: count,
@@ -214,39 +317,29 @@ impl GroupRunner<'_> {
             counting: self.counting,
             stats,
         };
-        let mut sets = WaveSets {
-            ready: (1 << count) - 1,
-            waiting: 0,
-            following: Following::default(),
-        };
-        if full && more != 0 && self.scratch.lane_bytes == 0 {
-            let more = more.min(Rows::following(&self.shape, group.id));
-            sets.following = self.initial.following(more);
-        }
-        // Of the waves that were ready at first, those that have burned their fuel.
-        let (mut round, mut late) = (sets.ready, 0u32);
-        let mut watch = Watch::new(self.timing);
+        slice.again();
         loop {
             let before = sets.following.count;
             let stop = match watch.tracer() {
-                None => session.run(waves, &mut sets, &mut view, self.fuel),
-                Some(tracer) => tracer.run(waves, &mut sets, &mut view),
+                None => session.run(waves, sets, &mut view, slice.fuel()),
+                Some(tracer) => tracer.run(waves, sets, &mut view),
             };
             let passed = before - sets.following.count;
             if passed != 0 {
                 group.id = view.workgroup;
+                *number += u64::from(passed);
                 view.stats.workgroups += u64::from(passed);
                 view.stats.waves += u64::from(passed * count);
                 referee.passed(passed);
-                watch = Watch::new(self.timing);
+                *watch = Watch::new(self.timing);
             }
             match stop {
                 Stop::All => {}
                 Stop::Burned(index) => {
-                    if let Some(outcome) = burned(referee, index, &waves[index as usize]) {
+                    *late |= 1 << index;
+                    if let Some(outcome) = burned(referee) {
                         return outcome;
                     }
-                    late |= 1 << index;
                     if sets.ready != 0 {
                         continue;
                     }
@@ -255,29 +348,89 @@ impl GroupRunner<'_> {
                     return Outcome::Fault(fault, index, waves[index as usize].exec());
                 }
             }
-            let fuel_burned = late != 0;
+            let fuel_burned = *late != 0;
+            let mut look = Look::Runs;
             if fuel_burned {
-                if late == round {
-                    // They may wait for a group on another worker.
-                    referee.spinning(&waves[late.trailing_zeros() as usize]);
-                }
-                sets.ready = std::mem::take(&mut late);
+                // They may wait for another group.
+                look = slice.look(self.code, waves, (*late, late == round));
+                sets.ready = std::mem::take(late);
             } else if sets.waiting != 0 {
                 // Every wave that has not ended is at the barrier. A loop with a barrier burns no
                 // fuel, yet may be infinite.
-                let first = sets.waiting.trailing_zeros();
-                if let Some(outcome) = burned(referee, first, &waves[first as usize]) {
+                if let Some(outcome) = burned(referee) {
                     return outcome;
+                }
+                if slice.arrive() {
+                    look = slice.look(self.code, waves, (sets.waiting, true));
                 }
                 sets.ready = std::mem::take(&mut sets.waiting);
             } else {
                 return Outcome::Done;
             }
-            round = sets.ready;
-            match watch.look(fuel_burned, waves, &sets) {
-                Finding::None => {}
-                Finding::Polls(poll) => referee.polls(group, Some(poll)),
-                Finding::Moves => referee.polls(group, None),
+            *round = sets.ready;
+            let left = match watch.look(fuel_burned, waves, sets) {
+                Finding::None => false,
+                Finding::Polls(poll) => referee.polls(Some(poll)),
+                Finding::Moves => referee.polls(None),
+            };
+            if left {
+                return Outcome::Suspect;
+            }
+            if look == Look::Polls {
+                referee.spinning();
+            }
+            if look != Look::Runs && watch.tracer().is_none() && referee.others() {
+                return Outcome::Stalled;
+            }
+        }
+    }
+
+    /// Does a workgroup that has stopped stand still? Runs its waves for some instructions.
+    pub(super) fn stands_still(&self, resident: &mut Resident<'_>, stats: &mut Stats) -> bool {
+        let Resident {
+            place,
+            group,
+            sets,
+            late,
+            round,
+            ..
+        } = resident;
+        let waves = &mut place.room.waves[..group.waves() as usize];
+        let mut tracer = Tracer::new(waves);
+        let mut view = Group {
+            memory: self.memory,
+            code: self.code,
+            gfx: self.code.gfx(),
+            lds: &mut place.room.lds,
+            scratch: place.scratch,
+            workgroup: group.id,
+            wave: 0,
+            waves: group.waves(),
+            checked: self.memory.is_exact(),
+            counting: false,
+            stats,
+        };
+        loop {
+            if sets.ready == 0 {
+                sets.ready = std::mem::take(late);
+            }
+            if sets.ready == 0 {
+                sets.ready = std::mem::take(&mut sets.waiting);
+            }
+            *round = sets.ready;
+            if tracer.is_done(sets.ready) {
+                return tracer.poll(sets, waves, Instant::now()).is_some();
+            }
+            while sets.ready != 0 {
+                match tracer.run(waves, sets, &mut view) {
+                    Stop::All => {}
+                    Stop::Burned(index) => *late |= 1 << index,
+                    // The engine reports it: the wave is ready still.
+                    Stop::Fault(index, _) => {
+                        sets.ready |= 1 << index;
+                        return false;
+                    }
+                }
             }
         }
     }
@@ -285,14 +438,11 @@ impl GroupRunner<'_> {
 
 /// Applies the referee's decision on a wave that has burned its fuel: how the group is left, if it
 /// is.
-fn burned(referee: &mut impl Referee, index: u32, wave: &WaveState) -> Option<Outcome> {
+fn burned(referee: &mut impl Referee) -> Option<Outcome> {
     match referee.burned() {
         Verdict::Continue => None,
         Verdict::Abandon => Some(Outcome::Abandoned),
-        Verdict::Fault(kind) => {
-            let (pc, lane) = (wave.pc, None);
-            let fault = WaveFault { kind, pc, lane };
-            Some(Outcome::Fault(fault, index, wave.exec()))
-        }
+        Verdict::Stall => Some(Outcome::Stalled),
+        Verdict::Timeout(kind) => Some(Outcome::Timeout(kind)),
     }
 }

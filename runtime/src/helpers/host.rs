@@ -60,6 +60,7 @@ pub(super) fn interpret(call: &mut Call<'_>) -> Result<(), ExitCode> {
         Ok(Flow::Jump | Flow::Back) => Err(ExitCode::Continue),
         Ok(Flow::End) => Err(ExitCode::End),
         Ok(Flow::Barrier) => Err(ExitCode::Barrier),
+        Ok(Flow::Wait) => Err(ExitCode::Yield),
         Err(fault) => {
             host.fault = Some(fault);
             Err(ExitCode::Fault)

@@ -1,5 +1,7 @@
 //! MUBUF and MTBUF: memory through a buffer descriptor.
 
+use std::sync::atomic::{Ordering, fence};
+
 use frontend::inst::Operand;
 use frontend::op::{Atomic, Data, Space};
 use frontend::{Encoding, Gfx, Op, ops};
@@ -169,7 +171,12 @@ impl Exec<'_, '_> {
     pub(crate) fn exec_buffer(&mut self) -> Run<()> {
         let inst = self.inst;
         self.active = self.wave.exec();
-        if inst.op() == Op::CacheCtl || self.active == 0 {
+        if inst.op() == Op::CacheCtl {
+            // Stores before it are seen before later loads are made.
+            fence(Ordering::SeqCst);
+            return Ok(());
+        }
+        if self.active == 0 {
             return Ok(());
         }
         let buffer = self.buffer()?;
@@ -238,6 +245,16 @@ impl Exec<'_, '_> {
                 address: address.map_or(0, |first| self.pair(first, 2, lane)),
             }
         }))
+    }
+
+    /// Every lane's address of a buffer that is not swizzled.
+    pub(super) fn buffer_addresses(&self) -> Run<[u64; 64]> {
+        let buffer = self.buffer()?;
+        if buffer.swizzles() {
+            return self.unknown();
+        }
+        let places = self.buffer_places(&buffer)?;
+        Ok(places.map(|at| buffer.address(at, at.offset)))
     }
 
     /// Reads one piece at `offset`; in a swizzled buffer it has at most a dword.

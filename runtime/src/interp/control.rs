@@ -40,6 +40,8 @@ pub(crate) enum Control {
     End,
     /// To the next instruction, once the group's other waves have arrived.
     Barrier,
+    /// To the same instruction, later.
+    Wait,
 }
 
 impl Exec<'_, '_> {

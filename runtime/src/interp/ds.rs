@@ -73,7 +73,7 @@ impl Exec<'_, '_> {
             Op::Ds(DsOp::Append) => self.ds_count(false),
             Op::Ds(DsOp::Consume) => self.ds_count(true),
             Op::Ds(DsOp::Condxchg32Rtn64) => self.ds_condxchg(),
-            // These are of GDS.
+            // These are of GDS, or were executed before.
             Op::Ds(DsOp::OrderedCount | DsOp::GwsInit | DsOp::GwsBarrier) => self.unknown(),
             Op::Ds(DsOp::GwsSemaV | DsOp::GwsSemaP | DsOp::GwsSemaBr) => self.unknown(),
             Op::Ds(DsOp::GwsSemaReleaseAll) => self.unknown(),

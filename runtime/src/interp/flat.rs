@@ -55,7 +55,7 @@ impl Exec<'_, '_> {
     }
 
     /// Address of each lane, offset included; of SCRATCH the byte offset in the lane's scratch.
-    fn flat_addresses(&self) -> Run<Lanes64> {
+    pub(super) fn flat_addresses(&self) -> Run<Lanes64> {
         let inst = self.inst;
         let offset = inst.mem.offset;
         let scratch = inst.desc.encoding == Encoding::Scratch;

@@ -25,7 +25,7 @@ fn stop(error: MemoryError) -> Stop {
 }
 
 /// A scalar access: a base, and for buffers the size that accesses are checked against.
-struct Target {
+pub(super) struct Target {
     base: u64,
     offset: u64,
     size: Option<u64>,
@@ -33,7 +33,7 @@ struct Target {
 
 impl Target {
     /// Address of the dword `i`, unless it lies outside the buffer.
-    fn dword(&self, i: usize) -> Option<u64> {
+    pub(super) fn dword(&self, i: usize) -> Option<u64> {
         let offset = self.offset.wrapping_add(4 * i as u64);
         match self.size {
             Some(size) if offset >= size => None,
@@ -111,7 +111,7 @@ impl Exec<'_, '_> {
     }
 
     /// Base and offset. The low two bits of every part are ignored.
-    fn smem_target(&self, space: Space) -> Run<Target> {
+    pub(super) fn smem_target(&self, space: Space) -> Run<Target> {
         let inst = self.inst;
         let register = if inst.src[1] == Operand::None {
             0

@@ -60,6 +60,7 @@ impl Engine for Wrong {
                 },
                 Ok(Flow::End) => return Exit::End,
                 Ok(Flow::Barrier) => return Exit::Barrier,
+                Ok(Flow::Wait) => return Exit::Yield,
                 Err(fault) => return Exit::Fault(fault),
             }
         }
@@ -67,7 +68,7 @@ impl Engine for Wrong {
 
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
         self.steps.then(|| match self.step_wrong(wave, group) {
-            Ok(Flow::Next | Flow::Jump | Flow::Back) => Exit::Yield,
+            Ok(Flow::Next | Flow::Jump | Flow::Back | Flow::Wait) => Exit::Yield,
             Ok(Flow::End) => Exit::End,
             Ok(Flow::Barrier) => Exit::Barrier,
             Err(fault) => Exit::Fault(fault),

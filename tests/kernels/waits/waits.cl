@@ -102,3 +102,36 @@ kernel void spins(volatile global int *words, uint n) {
         barrier(CLK_LOCAL_MEM_FENCE);
     words[1] = 1;
 }
+
+// Workgroup 0 waits for what nobody writes: one work-item polls, the others are at the barrier. The other
+// workgroups wait for workgroup 0, each work-item for itself.
+kernel void deadlock(volatile global int *words, uint n) {
+    if (get_group_id(0) == 0) {
+        if (get_local_id(0) == 0)
+            while (words[0] == 0)
+                ;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        words[1] = 1;
+    } else {
+        while (atomic_add(words + 1, 0) == 0)
+            ;
+    }
+}
+
+// Waits for ever; all registers and everything that is read are the same again and again, but one workgroup wakes the
+// other. The reads of workgroup 0 are counted.
+kernel void ping_pong(volatile global int *words, uint n) {
+    int own = (int)get_group_id(0) & 1;
+    if (get_local_id(0) != 0 || get_group_id(0) > 1)
+        return;
+    while (true) {
+        while (words[0] != own)
+            if (words[1] != 0)
+                return;
+        if (own == 0 && (uint)atomic_inc(words + 2) == n) {
+            words[1] = 1;
+            return;
+        }
+        words[0] = 1 - own;
+    }
+}

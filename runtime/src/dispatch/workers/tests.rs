@@ -3,11 +3,13 @@ use std::sync::atomic::AtomicUsize;
 
 use frontend::{Gfx, WaveState};
 
+use super::super::launch::Arguments;
 use super::super::shape::Shape;
 use super::*;
-use crate::engine::{Exit, Group};
+use crate::engine::{Exit, Group, PRIVATE_BASE, SHARED_BASE};
+use crate::fault::{Access, FaultKind};
 use crate::kernarg::ArgValue;
-use crate::memory::Options;
+use crate::memory::{Options, Purpose};
 use crate::object::{ArgKind, ArgMetadata, KernelDescriptor, KernelMetadata};
 
 /// An engine from a closure.
@@ -207,6 +209,92 @@ fn groups_that_wait_for_earlier_groups_make_progress() {
             })
             .unwrap();
         assert_eq!(done.into_inner(), 50);
+    }
+}
+
+#[test]
+fn a_group_that_waits_for_a_later_one_gives_its_worker_away() {
+    for threads in [1, 2, 8] {
+        let world = world(threads);
+        let begun = AtomicUsize::new(0);
+        // Each waits until all have begun, and the first ones for the last ones to end.
+        let ended = AtomicUsize::new(0);
+        let stats = world
+            .run(64 * 100, 64, |wave, group, _| {
+                if wave.sgpr[20] == 0 {
+                    wave.sgpr[20] = 1;
+                    begun.fetch_add(1, Relaxed);
+                }
+                let later = 99 - group.workgroup[0] as usize;
+                if begun.load(Relaxed) < 100 || ended.load(Relaxed) < later {
+                    return Exit::Yield;
+                }
+                ended.fetch_add(1, Relaxed);
+                Exit::End
+            })
+            .unwrap();
+        assert_eq!(stats.workgroups, 100);
+    }
+}
+
+#[test]
+fn registers_lds_and_scratch_stay_with_a_group_that_stops() {
+    for threads in [1, 3] {
+        let mut world = world(threads);
+        world.kernel.descriptor = KernelDescriptor {
+            private_segment_fixed_size: 64,
+            group_segment_fixed_size: 512,
+            rsrc2: 1,
+            ..KernelDescriptor::default()
+        };
+        let rounds = AtomicUsize::new(0);
+        let bases = Mutex::new(BTreeSet::new());
+        world
+            .run(128 * 20, 128, |wave, group, _| {
+                let own = group.workgroup[0] * 2 + group.wave + 1;
+                let at = group.scratch.base;
+                if wave.sgpr[20] == 0 {
+                    wave.sgpr[20] = own;
+                    wave.vgpr[7][63] = own;
+                    group.lds.bytes_mut()[group.wave as usize] = own as u8;
+                    group.memory.store_u32(at, own).unwrap();
+                    assert!(bases.lock().unwrap().insert(at), "shared scratch");
+                    rounds.fetch_add(1, Relaxed);
+                }
+                assert_eq!((wave.sgpr[20], wave.vgpr[7][63]), (own, own));
+                assert_eq!(group.lds.bytes()[group.wave as usize], own as u8);
+                assert_eq!(group.memory.load_u32(at), Ok(own));
+                match rounds.load(Relaxed) {
+                    40 => Exit::End,
+                    _ => Exit::Yield,
+                }
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn workgroups_that_stop_have_a_limit_of_memory() {
+    for threads in [1, 2] {
+        let mut world = world(threads);
+        world.settings.timeout = Some(Duration::from_millis(600));
+        world.settings.on_wait = Some(|wait| panic!("the limit is reported instead: {wait}"));
+        // A wave, and LDS: three of them.
+        world.settings.waiting_bytes = 3 * (size_of::<WaveState>() as u64 + (64 << 10));
+        let code = [0xbf82_ffffu32.to_le_bytes(), 0xbf81_0000u32.to_le_bytes()].concat();
+        world.code = LoadedCode::from_bytes(&world.memory, Gfx::Gfx900, &code).unwrap();
+        world.kernel.entry = world.code.base();
+        let begun = AtomicUsize::new(0);
+        let fault = fault_of(world.run(64 * 10, 64, |wave, _, _| {
+            if wave.sgpr[20] == 0 {
+                wave.sgpr[20] = 1;
+                begun.fetch_add(1, Relaxed);
+            }
+            Exit::Yield
+        }));
+        // The loop reads nothing, so that nobody can say that it waits.
+        assert_eq!(fault.kind, FaultKind::Timeout { seconds: 0.6 });
+        assert_eq!(begun.into_inner(), 3 + threads - 1);
     }
 }
 

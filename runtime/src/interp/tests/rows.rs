@@ -21,7 +21,6 @@ fn refused(desc: &InstDesc) -> bool {
         "v_interp_",
         "v_mfma_",
         "v_accvgpr_",
-        "ds_gws_",
         "ds_ordered_count",
         "s_rfe_",
         "image_gather4_c_",

@@ -1,0 +1,239 @@
+//! Decides when a workgroup gives its worker to another one.
+//!
+//! A workgroup whose waves are the same whenever they have burned their fuel polls memory: it gives
+//! way at once, and burns little fuel when it continues, until something has changed. A loop may
+//! count its polls, though. A workgroup that has run for a short slice gives way if the code ahead
+//! reads memory as other workgroups write it; one that computes keeps its worker, and its data in the
+//! host's caches, for a long slice.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+use frontend::{Encoding, Op, WaveState};
+
+use crate::LoadedCode;
+
+/// Slice of a workgroup that may poll.
+const SHORT: Duration = Duration::from_millis(2);
+
+/// Slice of one that computes.
+const LONG: Duration = Duration::from_millis(200);
+
+/// Fuel of the waves of a workgroup that polled when it gave way.
+const LITTLE: u64 = 64;
+
+/// Instructions that are looked at for a poll, from the beginning of a loop on.
+const AHEAD: u32 = 64;
+
+/// Rounds of barriers between two looks: they may be short.
+const ROUNDS: u32 = 16;
+
+/// Time between two digests of waves with full fuel: in a short loop a digest takes as long as much of
+/// the fuel.
+const SELDOM: Duration = Duration::from_micros(100);
+
+/// The current slice of a workgroup.
+pub(super) struct Slice {
+    /// Digest of the waves' registers, and when it was taken.
+    digest: u64,
+    taken: Option<Instant>,
+    /// No wave has ended or arrived at a barrier since.
+    still: bool,
+    /// The time of the first look.
+    begin: Option<Instant>,
+    /// The fuel of a wave.
+    fuel: u64,
+    /// The most.
+    full: u64,
+    /// Rounds of barriers since the last look.
+    rounds: u32,
+    /// The place looked at last: may it be in a loop that polls?
+    place: Option<(u64, bool)>,
+}
+
+/// What a look at a workgroup has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// It goes on.
+    Runs,
+    /// Nothing has changed: it polls.
+    Polls,
+    /// Its slice is over.
+    Over,
+}
+
+impl Slice {
+    /// Of a workgroup that begins, whose waves have this fuel; at first little if it `waits` like
+    /// others.
+    pub(super) fn new(full: u64, waits: bool) -> Slice {
+        Slice {
+            digest: 0,
+            taken: None,
+            still: true,
+            begin: None,
+            fuel: if waits { LITTLE.min(full) } else { full },
+            full,
+            rounds: 0,
+            place: None,
+        }
+    }
+
+    /// Of the next run of a wave.
+    pub(super) fn fuel(&self) -> u64 {
+        self.fuel
+    }
+
+    /// The workgroup continues after another one.
+    pub(super) fn again(&mut self) {
+        self.begin = None;
+    }
+
+    /// Waves have arrived at a barrier. Is it time for a look?
+    #[inline]
+    pub(super) fn arrive(&mut self) -> bool {
+        self.rounds += 1;
+        if self.rounds < ROUNDS {
+            return false;
+        }
+        self.rounds = 0;
+        true
+    }
+
+    /// The waves with these bits have stopped, `still` if none of the workgroup has ended or arrived at
+    /// a barrier since the last look.
+    pub(super) fn look(
+        &mut self,
+        code: &LoadedCode,
+        waves: &[Box<WaveState>],
+        (stopped, still): (u32, bool),
+    ) -> Look {
+        let now = Instant::now();
+        self.still &= still;
+        if self.fuel == self.full && self.taken.is_some_and(|taken| now - taken < SELDOM) {
+            return Look::Runs;
+        }
+        self.taken = Some(now);
+        let digest = digest(waves, stopped);
+        let same = std::mem::replace(&mut self.digest, digest) == digest;
+        if std::mem::replace(&mut self.still, true) && same {
+            self.fuel = LITTLE.min(self.full);
+            return Look::Polls;
+        }
+        self.fuel = (self.fuel * 2).min(self.full);
+        let age = now - *self.begin.get_or_insert(now);
+        let over = age >= LONG || age >= SHORT && self.may_poll(code, waves, stopped);
+        if over { Look::Over } else { Look::Runs }
+    }
+
+    /// May one of these waves be in a loop that polls?
+    fn may_poll(&mut self, code: &LoadedCode, waves: &[Box<WaveState>], stopped: u32) -> bool {
+        let mut stopped = (0..).zip(waves).filter(|&(n, _)| stopped >> n & 1 == 1);
+        stopped.any(|(_, wave)| {
+            let place = self.place.filter(|&(pc, _)| pc == wave.pc);
+            let (_, polls) = *self
+                .place
+                .insert(place.unwrap_or_else(|| (wave.pc, is_poll_ahead(code, wave.pc))));
+            polls
+        })
+    }
+}
+
+/// Does the straight code from here on, with which a loop begins, read memory past the caches?
+fn is_poll_ahead(code: &LoadedCode, mut pc: u64) -> bool {
+    for _ in 0..AHEAD {
+        let Ok(inst) = code.inst_at(pc) else {
+            return false;
+        };
+        let load = matches!(inst.op(), Op::Load(..)) && inst.mem.glc;
+        let lds = inst.desc.encoding == Encoding::Ds;
+        match inst.op() {
+            Op::Atomic(..) if !lds => return true,
+            // It empties the caches before the next load.
+            Op::CacheCtl => return true,
+            Op::Endpgm | Op::SetPc => return false,
+            _ if load => return true,
+            _ => pc += u64::from(inst.len),
+        }
+    }
+    false
+}
+
+/// Digest of scalar registers and one active lane's vector registers.
+fn digest(waves: &[Box<WaveState>], which: u32) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for (_, wave) in (0..).zip(waves).filter(|&(n, _)| which >> n & 1 == 1) {
+        let lane = wave.exec().trailing_zeros() as usize % frontend::state::LANES;
+        let vgprs = wave.vgprs_touched.min(256) as usize;
+        (wave.pc, wave.scc, &wave.sgpr).hash(&mut hasher);
+        for vgpr in &wave.vgpr[..vgprs] {
+            hasher.write_u32(vgpr[lane]);
+        }
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use frontend::Gfx;
+
+    use super::*;
+    use crate::Memory;
+    use crate::memory::Options;
+
+    /// Code of these words.
+    fn code(words: &[u32]) -> (Memory, LoadedCode) {
+        let memory = Memory::with_options(Options {
+            reserve: 64 << 20,
+            exact: false,
+        });
+        let memory = memory.expect("there is address space");
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let code = LoadedCode::from_bytes(&memory, Gfx::Gfx906, &bytes).expect("there is memory");
+        (memory, code)
+    }
+
+    #[test]
+    fn waves_that_stay_the_same_poll() {
+        let (_memory, code) = code(&[0xbf81_0000]);
+        let waves = [WaveState::new_boxed(), WaveState::new_boxed()];
+        let mut slice = Slice::new(2048, false);
+        assert_eq!(slice.look(&code, &waves, (3, true)), Look::Runs);
+        assert_eq!(
+            slice.look(&code, &waves, (3, true)),
+            Look::Runs,
+            "too early"
+        );
+        std::thread::sleep(SELDOM);
+        for _ in 0..3 {
+            assert_eq!(slice.look(&code, &waves, (3, true)), Look::Polls);
+            assert_eq!(slice.fuel(), LITTLE);
+        }
+        assert_eq!(slice.look(&code, &waves, (3, false)), Look::Runs);
+        assert_eq!(slice.fuel(), 2 * LITTLE);
+    }
+
+    #[test]
+    fn one_wave_that_moves_is_enough() {
+        let (_memory, code) = code(&[0xbf81_0000]);
+        let mut waves = [WaveState::new_boxed(), WaveState::new_boxed()];
+        let mut slice = Slice::new(2048, true);
+        for n in 0..100 {
+            waves[1].set_exec(1 << 5);
+            waves[1].vgprs_touched = 4;
+            match n % 2 {
+                0 => waves[1].sgpr[7] += 1,
+                _ => waves[1].vgpr[3][5] += 1,
+            }
+            assert_eq!(slice.look(&code, &waves, (3, true)), Look::Runs);
+        }
+    }
+
+    #[test]
+    fn polls_are_seen_ahead() {
+        // s_sleep 1; global_load_dword v1, v[2:3], off glc; s_branch
+        let poll = [0xbf8e_0001, 0xdc51_8000, 0x017f_0002, 0xbf82_fffc];
+        let (_memory, code) = code(&poll);
+        assert!(is_poll_ahead(&code, code.base()));
+        assert!(!is_poll_ahead(&code, code.base() + 12));
+    }
+}

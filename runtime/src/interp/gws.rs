@@ -1,0 +1,72 @@
+//! The instructions of the global wave sync.
+
+use frontend::Op;
+use frontend::inst::Operand;
+use frontend::op::DsOp;
+
+use super::control::Control;
+use super::operand::Exec;
+use super::stop::Run;
+use crate::gws::Passage;
+
+impl Exec<'_, '_> {
+    /// Is it one of these? Then it is executed once for the wave.
+    pub(crate) fn exec_gws(&mut self) -> Run<Option<Control>> {
+        let Op::Ds(op) = self.inst.op() else {
+            return Ok(None);
+        };
+        let resource = self.gws_resource();
+        let gws = self.group.memory.gws();
+        let passage = match op {
+            DsOp::GwsInit => {
+                gws.init(resource, self.gws_value()?);
+                Passage::Passes
+            }
+            DsOp::GwsBarrier => {
+                let value = self.gws_value()?;
+                gws.barrier(resource, self.wave, value)
+            }
+            DsOp::GwsSemaV => {
+                gws.release(resource, 1);
+                Passage::Passes
+            }
+            DsOp::GwsSemaBr => {
+                gws.release(resource, self.gws_value()?);
+                Passage::Passes
+            }
+            DsOp::GwsSemaP => gws.acquire(resource, self.wave),
+            DsOp::GwsSemaReleaseAll => {
+                gws.release_all(resource);
+                Passage::Passes
+            }
+            DsOp::Nop
+            | DsOp::Swizzle
+            | DsOp::Permute
+            | DsOp::Bpermute
+            | DsOp::Append
+            | DsOp::Consume
+            | DsOp::Condxchg32Rtn64
+            | DsOp::OrderedCount => return Ok(None),
+        };
+        Ok(Some(match passage {
+            Passage::Passes => Control::Next,
+            Passage::Waits => Control::Wait,
+        }))
+    }
+
+    /// The resource: the offset plus bits 21:16 of M0.
+    fn gws_resource(&self) -> u8 {
+        let base = self.wave.m0() >> 16;
+        (base.wrapping_add(self.inst.mem.offset as u32) & 63) as u8
+    }
+
+    /// The value of the first active lane.
+    fn gws_value(&self) -> Run<u32> {
+        let register = match self.inst.src[0] {
+            source @ (Operand::Vgpr(_) | Operand::Agpr(_)) => self.memory_vgpr(source, 1)?,
+            _ => return self.unknown(),
+        };
+        let lane = self.wave.exec().trailing_zeros() as usize % frontend::LANES;
+        Ok(self.wave.vgpr[register][lane])
+    }
+}
