@@ -619,6 +619,7 @@ implementations! {
     Export: export::record;
     ForkStack: scalar::fork_stack;
     CheckLds: memory::check_lds;
+    Fence: memory::fence;
 }
 
 #[cfg(test)]

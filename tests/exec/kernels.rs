@@ -22,6 +22,7 @@ mod generic;
 mod granules;
 mod hostile;
 mod images;
+mod litmus;
 mod objects;
 mod order;
 mod pieces;

@@ -515,6 +515,9 @@ effect_fns! {
     /// Checked mode before gfx9: EXEC, base, offset, bytes, LDS limit of M0 -> nothing. Faults if
     /// the site's DS instruction is out of range.
     CheckLds: Some(Signature::of(&[Wave64, Either, Wave32, Wave32, Wave32]));
+    /// The site invalidates or writes back caches: earlier stores are seen before later loads are
+    /// made.
+    Fence: Some(Signature::of(&[]));
 }
 
 /// The number of address registers of an image instruction that are passed: the most that any image

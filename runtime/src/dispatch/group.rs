@@ -90,7 +90,7 @@ pub(super) trait Referee {
     /// A wave has burned its fuel.
     fn burned(&mut self) -> Verdict;
 
-    /// The workgroup polls memory, as far as can be seen without an examination.
+    /// The workgroup polls memory, as far as can be seen without an examination, or its slice is over.
     fn spinning(&mut self);
 
     /// Is there another workgroup that could run on this worker?
@@ -368,7 +368,7 @@ impl GroupRunner<'_> {
                 return Outcome::Done;
             }
             *round = sets.ready;
-            let left = match watch.look(fuel_burned, waves, sets) {
+            let left = match watch.look((fuel_burned, look == Look::Polls), waves, sets) {
                 Finding::None => false,
                 Finding::Polls(poll) => referee.polls(Some(poll)),
                 Finding::Moves => referee.polls(None),
@@ -376,11 +376,12 @@ impl GroupRunner<'_> {
             if left {
                 return Outcome::Suspect;
             }
-            if look == Look::Polls {
+            if look != Look::Runs {
                 referee.spinning();
-            }
-            if look != Look::Runs && watch.tracer().is_none() && referee.others() {
-                return Outcome::Stalled;
+                slice.again();
+                if watch.tracer().is_none() && referee.others() {
+                    return Outcome::Stalled;
+                }
             }
         }
     }

@@ -20,7 +20,7 @@ const SHORT: Duration = Duration::from_millis(2);
 const LONG: Duration = Duration::from_millis(200);
 
 /// Fuel of the waves of a workgroup that polled when it gave way.
-const LITTLE: u64 = 64;
+const LITTLE: u64 = 16;
 
 /// Instructions that are looked at for a poll, from the beginning of a loop on.
 const AHEAD: u32 = 64;
@@ -83,7 +83,7 @@ impl Slice {
         self.fuel
     }
 
-    /// The workgroup continues after another one.
+    /// A new slice begins.
     pub(super) fn again(&mut self) {
         self.begin = None;
     }

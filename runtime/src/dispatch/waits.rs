@@ -28,7 +28,7 @@ impl WaitTiming {
     /// For a dispatch with this time limit, before which it must be reported.
     pub(super) fn new(limit: Option<Duration>) -> WaitTiming {
         const STEP: Duration = Duration::from_secs(1);
-        let step = limit.map_or(STEP, |limit| (limit / 6).min(STEP));
+        let step = limit.map_or(STEP, |limit| (limit / 60).min(STEP));
         WaitTiming {
             suspect: step,
             confirm: step,
@@ -141,17 +141,17 @@ impl Watch {
     }
 
     /// All runnable waves of the workgroup have arrived at a barrier, or some of them have `burned`
-    /// their fuel, and it continues.
+    /// their fuel, and it continues. `still`: their registers are as before.
     #[inline]
     pub(super) fn look(
         &mut self,
-        burned: bool,
+        (burned, still): (bool, bool),
         waves: &[Box<WaveState>],
         sets: &WaveSets,
     ) -> Finding {
         self.rounds += if burned { ROUNDS } else { 1 };
         match self.timing {
-            Some(timing) if self.rounds >= ROUNDS => self.examine(timing, waves, sets),
+            Some(timing) if self.rounds >= ROUNDS => self.examine(timing, still, waves, sets),
             _ => Finding::None,
         }
     }
@@ -160,6 +160,7 @@ impl Watch {
     fn examine(
         &mut self,
         timing: WaitTiming,
+        still: bool,
         waves: &[Box<WaveState>],
         sets: &WaveSets,
     ) -> Finding {
@@ -174,15 +175,15 @@ impl Watch {
                 poll: None,
             })
         });
-        suspect.examine(now, timing, waves, sets)
+        suspect.examine((now, timing), still, waves, sets)
     }
 }
 
 impl Suspect {
     fn examine(
         &mut self,
-        now: Instant,
-        timing: WaitTiming,
+        (now, timing): (Instant, WaitTiming),
+        still: bool,
         waves: &[Box<WaveState>],
         sets: &WaveSets,
     ) -> Finding {
@@ -199,6 +200,10 @@ impl Suspect {
         }
         self.next = now + SAMPLE.min(timing.confirm / 4);
         match &self.reference {
+            _ if still => {
+                self.tracer = Some(Tracer::new(waves));
+                Finding::None
+            }
             Some(reference) if reference.holds(waves, sets) => {
                 self.tracer = Some(Tracer::new(waves));
                 Finding::None

@@ -24,7 +24,7 @@ mod words;
 pub(super) use common::entry as common;
 pub(super) use flat::{Bounds, Place, place};
 use flat::{load_flat, store_flat};
-pub(super) use lds::check_lds;
+pub(super) use lds::{check_lds, fence};
 use lds::{load_lds, store_lds};
 use words::{arena, bulk, load_words, read_bulk, store_words};
 

@@ -15,7 +15,7 @@ fn manifest(name: &str, arrivals: u32) -> String {
 /// What a command says of one that waits for a workgroup that does not exist.
 fn check(command: &str, engine: &str) {
     let manifest = manifest(&format!("{command}-{engine}"), 5);
-    let options = ["--engine", engine, "--timeout", "6", "--threads", "1"];
+    let options = ["--engine", engine, "--timeout", "30", "--threads", "1"];
     let run = wavelift(&[&[command, &manifest], &options[..]].concat());
     let text = &run.stderr;
     assert_eq!(run.status, 3, "{command} {engine}: {text}");

@@ -53,7 +53,7 @@ fn engines() -> Vec<(String, u32, Box<dyn Engine + Send>)> {
 }
 
 /// Does the host have 16 bytes in one access?
-fn has_sixteen() -> bool {
+pub(super) fn has_sixteen() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("avx");
     #[cfg(not(target_arch = "x86_64"))]

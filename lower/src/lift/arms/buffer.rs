@@ -20,6 +20,8 @@ use crate::lift::value::{Q, U};
 /// Lowers a MUBUF or MTBUF instruction.
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
     if inst.op() == Op::CacheCtl {
+        let site = sites.add(pc, inst);
+        effect(g, EffectFn::Fence, site, &[], 0, 0);
         return Lowered::Done;
     }
     let lowered = if is_plain(g, inst) {

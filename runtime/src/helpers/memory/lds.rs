@@ -117,6 +117,12 @@ pub(super) fn store_lds(
     Ok(())
 }
 
+/// `EffectFn::Fence`.
+pub(in crate::helpers) fn fence(_call: &mut Call<'_>) -> Result<(), ExitCode> {
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    Ok(())
+}
+
 /// `EffectFn::CheckLds`.
 pub(in crate::helpers) fn check_lds(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let (exec, bases) = (call.wave64(0), call.words(1));
