@@ -30,11 +30,7 @@ const CACHES: [(Handle, u8, u32, &str); 2] =
 /// Handle of its waves' size.
 pub(crate) const WAVEFRONT: Handle = 0x40;
 
-/// Compute units that programs see.
-pub(crate) const COMPUTE_UNITS: u32 = 60;
-
-/// Waves of a compute unit.
-pub(crate) const WAVES_PER_CU: u32 = 40;
+pub(crate) use runtime::dispatch::{COMPUTE_UNITS, WAVES_PER_CU};
 
 /// Copy engines that programs see. Every copy is made by the same threads.
 pub(crate) const COPY_ENGINES: u32 = 2;
@@ -158,7 +154,7 @@ pub(crate) unsafe fn info(
                 put_any::<[*mut u32; 2]>(value, [FLUSH[0].as_ptr(), FLUSH[1].as_ptr()])
             }
             0xa00f => put_any::<u32>(value, 0),
-            0xa010 => put_any::<bool>(value, false),
+            0xa010 => put_any::<bool>(value, gpu),
             0xa011 if gpu => put_text::<21>(value, &format!("GPU-77617665{:08x}", config.gpu.chip)),
             0xa011 => put_text::<21>(value, "CPU-XX"),
             0xa012 => put_any::<u32>(value, on_gpu(1)),

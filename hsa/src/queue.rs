@@ -197,9 +197,9 @@ pub(crate) fn create(
         return Err(Status::INVALID_ARGUMENT);
     }
     match kind {
-        0 | 1 => {}
-        // All workgroups of a cooperative launch at once: a worker runs one to its end before the next.
-        2 => return Err(Status::INVALID_QUEUE_CREATION),
+        // Workgroups of every launch run at the same time, so that type 2, of cooperative launches, is
+        // like the others.
+        0..=2 => {}
         _ => return Err(Status::INVALID_ARGUMENT),
     }
     let out_of = |_| Status::OUT_OF_RESOURCES;

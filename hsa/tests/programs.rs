@@ -258,6 +258,16 @@ fn graphs_and_waits_for_values() {
 }
 
 #[test]
+fn cooperative_launches() {
+    if let Some(program) = hip("cooperative.hip", &["gfx906", "gfx90a"], &[]) {
+        for gpu in ["gfx906", "gfx90a"] {
+            let out = good(&program, gpu, &[]);
+            assert!(out.starts_with("one device, all devices\n"), "{out}");
+        }
+    }
+}
+
+#[test]
 fn the_device_prints() {
     let Some(program) = hip("talk.hip", &["gfx900", "gfx906"], &[]) else {
         return;
