@@ -23,9 +23,11 @@ pub(super) struct Tracer {
     waves: Vec<Trace>,
 }
 
-/// The registers of a wave: PC, SCC, MODE and scalar registers, and the vector registers.
-#[expect(clippy::type_complexity, reason = "it is used to compare and to hash")]
-pub(super) fn registers(wave: &WaveState) -> ((u64, u32, u32, &[u32; 128]), &[[u32; LANES]]) {
+/// PC, SCC, MODE and scalar registers.
+type Scalars<'a> = (u64, u32, u32, &'a [u32; 128]);
+
+/// The registers of a wave, scalar and vector.
+pub(super) fn registers(wave: &WaveState) -> (Scalars<'_>, &[[u32; LANES]]) {
     let vgprs = wave.vgprs_touched.min(256) as usize;
     let scalar = (wave.pc, wave.scc, wave.mode, &wave.sgpr);
     (scalar, &wave.vgpr[..vgprs])
