@@ -143,7 +143,9 @@ pub use runtime::dispatch::{GridWait, KernelCode, LaunchError};
 pub use runtime::engine::{
     Emitter, Engine, EngineError, EngineKind, EngineOptions, Profiling, Stats,
 };
-pub use runtime::fault::{Access, FaultKind, Location, Nearest, Private, WaveFault};
+pub use runtime::fault::{
+    Access, FaultKind, Location, Nearest, Private, Protected, ProtectedKind, WaveFault,
+};
 pub use runtime::kernarg::ArgError;
 pub use runtime::memory::{AllocError, Memory, MemoryError};
 pub use runtime::object::{

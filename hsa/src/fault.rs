@@ -13,12 +13,16 @@ use crate::queue::Queue;
 use crate::state::{Event, Runtime};
 use crate::stats;
 
+/// Reasons of memory faults in system events.
+const PAGE_NOT_PRESENT: u32 = 1 << 0;
+const READ_ONLY: u32 = 1 << 1;
+
 /// Why a packet was not run to its end.
 pub(crate) struct Trouble {
     status: Status,
     what: String,
-    /// Address of a memory fault.
-    address: Option<u64>,
+    /// Address of a memory fault, and its reason for handlers of system events.
+    address: Option<(u64, u32)>,
     /// What the user may do to learn more.
     advice: Option<&'static str>,
 }
@@ -36,9 +40,9 @@ impl Trouble {
     pub(crate) fn of_fault(fault: &Fault, place: &str) -> Trouble {
         let status = match fault.kind {
             FaultKind::Memory { .. }
+            | FaultKind::ReadOnly { .. }
             | FaultKind::Misaligned { .. }
-            | FaultKind::Overrun(_)
-            | FaultKind::ArgumentsWritten { .. } => Status::MEMORY_FAULT,
+            | FaultKind::Overrun(_) => Status::MEMORY_FAULT,
             FaultKind::OutsidePrivate { .. } | FaultKind::Uninitialized { .. } => {
                 Status::MEMORY_APERTURE_VIOLATION
             }
@@ -51,7 +55,8 @@ impl Trouble {
             FaultKind::NoRoomToWait { .. } => Status::OUT_OF_RESOURCES,
         };
         let address = match fault.kind {
-            FaultKind::Memory { address, .. } => Some(address),
+            FaultKind::Memory { address, .. } => Some((address, PAGE_NOT_PRESENT)),
+            FaultKind::ReadOnly { address, .. } => Some((address, READ_ONLY)),
             _ => None,
         };
         Trouble {
@@ -109,13 +114,12 @@ pub(crate) fn report(rt: &'static Runtime, queue: &Queue, index: u64, trouble: &
 }
 
 /// Calls the handlers of system events; did one of them handle it?
-fn tell_events(rt: &Runtime, address: u64) -> bool {
-    const PAGE_NOT_PRESENT: u32 = 1;
+fn tell_events(rt: &Runtime, (address, reason): (u64, u32)) -> bool {
     let event = MemoryFaultEvent {
         event_type: 0,
         agent: agent::GPU,
         address,
-        reason: PAGE_NOT_PRESENT,
+        reason,
     };
     let events: Vec<Event> = {
         let events = lock(&rt.events);

@@ -199,7 +199,8 @@ fn put_object(rt: &Runtime, words: &[u32]) -> Outcome<Handle> {
         .memory
         .alloc_for(Purpose::Structure, OBJECT_BYTES, OBJECT_BYTES)
         .map_err(out_of)?;
-    let written = rt.memory.store_dwords(address, words);
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let written = rt.memory.write_bytes(address, &bytes);
     debug_assert!(written.is_ok(), "bug: the object was allocated just now");
     Ok(address)
 }

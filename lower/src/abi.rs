@@ -43,10 +43,16 @@ pub struct Context {
     pub wave: *mut WaveState,
     /// Temporary lane slots of the region (`Compiled::frame_slots` of them).
     pub frame: *mut Lanes,
-    /// Lowest guest address that inline accesses may touch.
+    /// Lowest guest address that inline loads may touch.
     pub arena_base: u64,
-    /// Bytes from `arena_base` that inline accesses may touch.
+    /// Bytes from `arena_base` that inline loads may touch.
     pub arena_len: u64,
+    /// Lowest guest address that inline stores and atomics may touch: what is below is read-only.
+    pub store_base: u64,
+    /// Bytes from `store_base` that inline stores and atomics may touch.
+    pub store_len: u64,
+    /// Distance of `store_base` from `arena_base`.
+    pub read_only: u64,
     /// Offsets from `arena_base` below which scalar loads of 1, 2, 4, 8, 16 and 32 dwords may begin
     /// that are done inline.
     pub scalar_starts: [u64; 6],
@@ -110,6 +116,9 @@ impl Context {
             frame: ptr::null_mut(),
             arena_base: 0,
             arena_len: 0,
+            store_base: 0,
+            store_len: 0,
+            read_only: 0,
             scalar_starts: [0; 6],
             lds: ptr::null_mut(),
             lds_len: 0,
@@ -137,6 +146,13 @@ impl Context {
         }
     }
 
+    /// Sets where the arena begins, and how many of its first bytes are read-only.
+    #[inline]
+    pub fn set_arena(&mut self, base: u64, read_only: u64) {
+        (self.arena_base, self.store_base) = (base, base + read_only);
+        self.read_only = read_only;
+    }
+
     /// Sets the workgroup's LDS and its size, and the bytes from `arena_base` on that inline
     /// accesses may touch.
     #[inline]
@@ -155,6 +171,7 @@ impl Context {
     }
 
     fn set_arena_len(&mut self, len: u64) {
+        self.store_len = len.saturating_sub(self.read_only);
         if self.arena_len == len {
             return;
         }

@@ -1,6 +1,7 @@
-//! Code in guest memory. Instructions are fetched from a copy that is made when the code is loaded
-//! and never changes: as on the hardware, whose instruction caches do not observe stores, a guest
-//! that overwrites its own code does not see that until it is loaded again.
+//! Code in guest memory, which kernels may only read unless the code object has writable segments.
+//! Instructions are fetched from a copy that is made when the code is loaded and never changes: as
+//! on the hardware, whose instruction caches do not observe stores, code that is overwritten there,
+//! by the host or beside writable data, does not change until it is loaded again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -96,7 +97,11 @@ impl LoadedCode {
         resolve: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<LoadedCode, CodeError> {
         let len = object.image_size();
-        let base = memory.alloc_for(Purpose::System, len, object.image_align())?;
+        let purpose = match object.is_writable() {
+            true => Purpose::System,
+            false => Purpose::Code,
+        };
+        let base = memory.alloc_for(purpose, len, object.image_align())?;
         let loaded = LoadedCode::write(memory, object, base, len, resolve);
         if loaded.is_err() {
             memory.free(base)?;
@@ -161,7 +166,7 @@ impl LoadedCode {
 
     /// Instructions without a code object, for tests and tools; addresses are numbered from 0.
     pub fn from_bytes(memory: &Memory, gfx: Gfx, bytes: &[u8]) -> Result<LoadedCode, CodeError> {
-        let base = memory.alloc_for(Purpose::System, bytes.len() as u64, 4096)?;
+        let base = memory.alloc_for(Purpose::Code, bytes.len() as u64, 4096)?;
         memory.write_bytes(base, bytes)?;
         Ok(LoadedCode {
             id: next_id(),
@@ -334,6 +339,33 @@ mod tests {
     }
 
     #[test]
+    fn code_objects_without_data_of_their_own_may_only_be_read() {
+        for exact in [false, true] {
+            let memory = Memory::with_options(Options {
+                reserve: 64 << 20,
+                exact,
+            });
+            let memory = memory.unwrap();
+            for (name, writable) in [
+                ("examples/saxpy/saxpy.gfx803.co", false),
+                ("examples/saxpy/saxpy.gfx906.co", false),
+                ("tests/kernels/faults/read_only.gfx900.co", false),
+                ("tests/kernels/faults/read_write.gfx900.co", true),
+            ] {
+                let object = example(&format!("../{name}"));
+                assert_eq!(object.is_writable(), writable, "{name}");
+                let code = LoadedCode::load(&memory, &object).unwrap();
+                for segment in &object.segments {
+                    let at = code.guest(segment.address);
+                    assert_eq!(memory.store_u8(at, 1).is_ok(), writable, "{name}");
+                    // Its dynamic table is in a segment that was to be written for relocation only.
+                    assert!(segment.write || !segment.relocated_only, "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn each_load_is_its_own() {
         let memory = memory();
         let object = example("saxpy/saxpy.gfx803.co");
@@ -368,7 +400,17 @@ mod tests {
     fn stores_over_code_do_not_change_what_runs() {
         let memory = memory();
         let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &[0; 8]).unwrap();
-        memory.store_u32(code.base(), 0xbf81_0000).unwrap();
+        let [write, other] = [[0x81, 0xbf, 0, 0], [1, 2, 3, 4]];
+        assert_eq!(
+            memory.store(code.base(), other),
+            Err(MemoryError::ReadOnly {
+                access: Access::Write,
+                address: code.base(),
+                bytes: 4,
+            })
+        );
+        memory.write_bytes(code.base(), &write).unwrap();
+        assert_eq!(memory.load(code.base()), Ok(write));
         assert_eq!(code.bytes_at(code.base()), Some(&[0; 8][..]));
     }
 }

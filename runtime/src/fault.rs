@@ -58,6 +58,31 @@ pub struct Nearest {
     pub scratch: Option<u32>,
 }
 
+/// What a kernel tried to write to although it may only read it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Protected {
+    /// What it is.
+    pub kind: ProtectedKind,
+    /// Address of its first byte.
+    pub start: u64,
+    /// Its size in bytes.
+    pub len: u64,
+    /// For an address in the code object of the kernel that runs: function and offset, or the
+    /// address as in a disassembly.
+    pub place: Option<String>,
+}
+
+/// Kinds of memory that kernels may only read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ProtectedKind {
+    /// A code object, or bare code.
+    Code,
+    /// The kernel arguments of a dispatch.
+    Arguments,
+    /// Another structure that is only read: a packet with its queue, an image descriptor.
+    Structure,
+}
+
 /// A kind of memory that only one wave or workgroup sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Private {
@@ -90,6 +115,18 @@ pub enum FaultKind {
         bytes: u32,
         /// The nearest allocation. Engines leave it `None`; the dispatcher fills it in.
         nearest: Option<Nearest>,
+    },
+    /// A write to memory that kernels may only read.
+    #[error("{} {} at 0x{address:x}, {}, which kernels may only read", .access.verb(), Bytes(u64::from(*.bytes)), Inside(*.address, .protected.as_ref()))]
+    ReadOnly {
+        /// Kind of the access: a write or an atomic.
+        access: Access,
+        /// First byte of the access.
+        address: u64,
+        /// Size of the access.
+        bytes: u32,
+        /// What is there. Engines leave it `None`; the dispatcher fills it in.
+        protected: Option<Protected>,
     },
     /// A misaligned access that the hardware refuses (atomics).
     #[error("{} {} at 0x{address:x}, which is not aligned to {align}", .access.verb(), Bytes(u64::from(*.bytes)))]
@@ -180,17 +217,6 @@ pub enum FaultKind {
     /// Memory behind a buffer was written. Found when the dispatch had ended.
     #[error("wrote past the end of a {}-byte buffer: {}", .0.len, Past(*.0))]
     Overrun(Overrun),
-    /// The kernel argument segment, which kernels may only read, was written. Found when the
-    /// dispatch had ended.
-    #[error("wrote over its own arguments, at offset {offset} of {bytes} bytes")]
-    ArgumentsWritten {
-        /// Address of the segment.
-        address: u64,
-        /// Offset of the first changed byte.
-        offset: u64,
-        /// Size of the segment.
-        bytes: u64,
-    },
 }
 
 impl FaultKind {
@@ -198,6 +224,7 @@ impl FaultKind {
     pub const fn name(&self) -> &'static str {
         match self {
             FaultKind::Memory { .. } => "memory",
+            FaultKind::ReadOnly { .. } => "read_only",
             FaultKind::Misaligned { .. } => "misaligned",
             FaultKind::Uninitialized { .. } => "uninitialized",
             FaultKind::OutsidePrivate { .. } => "outside_private",
@@ -208,17 +235,13 @@ impl FaultKind {
             FaultKind::Deadlock { .. } => "deadlock",
             FaultKind::NoRoomToWait { .. } => "no_room_to_wait",
             FaultKind::Overrun(_) => "overrun",
-            FaultKind::ArgumentsWritten { .. } => "arguments_written",
         }
     }
 
     /// Has it a place in the code? Otherwise it was found when the dispatch had ended: a fault
     /// names the kernel, and its instruction, workgroup, wave, lane and EXEC are empty.
     pub const fn is_located(&self) -> bool {
-        !matches!(
-            self,
-            FaultKind::Overrun(_) | FaultKind::ArgumentsWritten { .. }
-        )
+        !matches!(self, FaultKind::Overrun(_))
     }
 
     /// Can it come of an access outside an allocation, or of data that one has changed, so that
@@ -229,10 +252,10 @@ impl FaultKind {
             FaultKind::Memory { nearest, .. } => {
                 !matches!(nearest, Some(near) if near.scratch.is_some())
             }
-            FaultKind::Misaligned { .. }
-            | FaultKind::Overrun(_)
-            | FaultKind::ArgumentsWritten { .. } => true,
-            FaultKind::Uninitialized { .. }
+            FaultKind::Misaligned { .. } | FaultKind::Overrun(_) => true,
+            // It has a remedy of its own, too.
+            FaultKind::ReadOnly { .. }
+            | FaultKind::Uninitialized { .. }
             | FaultKind::OutsidePrivate { .. }
             | FaultKind::IllegalInstruction { .. }
             | FaultKind::Unsupported { .. }
@@ -246,13 +269,10 @@ impl FaultKind {
     /// The address of the access, if any.
     pub const fn address(&self) -> Option<u64> {
         match self {
-            FaultKind::Memory { address, .. } | FaultKind::Misaligned { address, .. } => {
-                Some(*address)
-            }
+            FaultKind::Memory { address, .. }
+            | FaultKind::ReadOnly { address, .. }
+            | FaultKind::Misaligned { address, .. } => Some(*address),
             FaultKind::Overrun(overrun) => Some(overrun.start + overrun.len + overrun.past),
-            FaultKind::ArgumentsWritten {
-                address, offset, ..
-            } => Some(*address + *offset),
             _ => None,
         }
     }
@@ -280,6 +300,16 @@ impl From<MemoryError> for FaultKind {
                 address,
                 bytes,
                 nearest: None,
+            },
+            MemoryError::ReadOnly {
+                access,
+                address,
+                bytes,
+            } => FaultKind::ReadOnly {
+                access,
+                address,
+                bytes,
+                protected: None,
             },
             MemoryError::Unwritten { offset, bytes } => FaultKind::Uninitialized {
                 space: Private::Scratch,
@@ -406,6 +436,31 @@ impl fmt::Display for Where {
     }
 }
 
+/// Prints what an access to read-only memory hit.
+struct Inside<'a>(u64, Option<&'a Protected>);
+
+impl fmt::Display for Inside<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inside(address, protected) = *self;
+        let Some(protected) = protected else {
+            return f.write_str("in the memory of code and kernel arguments");
+        };
+        let (offset, len) = (address.wrapping_sub(protected.start), protected.len);
+        match (&protected.place, protected.kind) {
+            (Some(place), _) => write!(f, "in the kernel's code object at {place}"),
+            (None, ProtectedKind::Code) => {
+                write!(f, "{} into {len} bytes of code", Bytes(offset))
+            }
+            (None, ProtectedKind::Arguments) => {
+                write!(f, "{} into {len} bytes of kernel arguments", Bytes(offset))
+            }
+            (None, ProtectedKind::Structure) => {
+                write!(f, "{} into a {len}-byte structure", Bytes(offset))
+            }
+        }
+    }
+}
+
 /// An engine's report; the dispatcher adds location and workgroup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaveFault {
@@ -448,9 +503,16 @@ pub struct Fault {
 /// What a fault's message ends with if checked mode may say more.
 const TRY_MEMCHECK: &str = "to find the first access outside an allocation, try --memcheck";
 
+/// What the message of a write to read-only memory ends with.
+const WRITE_ELSEWHERE: &str =
+    "data that a kernel changes belongs in a buffer or in a global variable that is not constant";
+
 impl Fault {
     /// What the user may do to learn more.
     pub fn advice(&self) -> Option<&'static str> {
+        if let FaultKind::ReadOnly { .. } = self.kind {
+            return Some(WRITE_ELSEWHERE);
+        }
         let useful = !self.checked && self.kind.may_come_of_an_overrun();
         useful.then_some(TRY_MEMCHECK)
     }

@@ -7,6 +7,16 @@
 //! and both engines must agree. In checked mode ([`Options::exact`]) only live allocations may be
 //! accessed, and [`Memory::limit`] is 0, so that translated code always takes the slow path.
 //!
+//! The lowest part of the arena has what the ABI lets kernels only read: code objects without
+//! writable segments, the arguments and packets of dispatches, descriptors. A store or an atomic of
+//! a guest to it is a fault ([`MemoryError::ReadOnly`]); loads, and writes of the host
+//! ([`Memory::write_bytes`], [`Memory::fill`]), are not affected. Translated code compares the
+//! address of a store with the rest of the arena only ([`Memory::read_only`]). The distances between
+//! the segments of a code object are fixed, so one that has a writable segment is writable as a
+//! whole; what relocation alone changes (`PT_GNU_RELRO`) does not count. What that part, of 128 MiB
+//! or 1/32 of a smaller arena, has no room for is writable too, and so are arguments that a program
+//! puts into memory of its own.
+//!
 //! Guest memory may be accessed by several waves at once. All accesses are relaxed atomics of the
 //! widest size that their alignment allows, so that races of the guest are not undefined behaviour
 //! of the host. An aligned element of 8 or 16 bytes is one access (`sixteen`): guests that build
@@ -15,7 +25,7 @@
 //! # Overruns without checked mode
 //!
 //! Behind each allocation is a gap of 64 KiB (less in an arena that is nearly full), which commits
-//! no host memory. Code, kernel arguments and queues are in a lower part of the arena
+//! no host memory. Code, kernel arguments and queues are in lower parts of the arena
 //! ([`Purpose`]). So an overrun by less than the gap changes neither another buffer nor what the
 //! dispatcher reads. It is reported as follows:
 //!
@@ -27,7 +37,7 @@
 //! * Other accesses to a gap are not noticed: reads, writes farther behind, and writes of what is
 //!   there already. Gaps are not protected from access, because translated code may load the
 //!   elements of inactive lanes, and these may be in a gap.
-//! * An access that misses the gap may hit another allocation, or the free space of the lower part.
+//! * An access that misses the gap may hit another allocation, or the free space of the lower parts.
 //!
 //! Checked mode reports all of them where they happen.
 #![expect(
@@ -47,13 +57,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, Ordering::Relaxed};
 
 use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
-use crate::fault::{Access, FaultKind, Nearest};
+use crate::fault::{Access, FaultKind, Nearest, Protected, ProtectedKind};
 use crate::gws::Gws;
 use host::HostRanges;
 use marks::Marks;
 pub use marks::Overrun;
 use scratch::ScratchRegions;
-use table::{Block, GAP, Part, RED_ZONE, Table};
+use table::{Block, Table};
 
 /// Default size of the reserved address space.
 pub const DEFAULT_RESERVE: u64 = 64 << 30;
@@ -76,6 +86,16 @@ pub enum MemoryError {
     /// Outside the arena and all registered ranges, or (checked mode) outside live allocations.
     #[error("{} of {bytes} bytes at 0x{address:x}, which is outside guest memory", .access.name())]
     Unmapped {
+        /// Kind of the access.
+        access: Access,
+        /// First byte.
+        address: u64,
+        /// Size.
+        bytes: u32,
+    },
+    /// A write of the guest to memory that kernels may only read.
+    #[error("{} of {bytes} bytes at 0x{address:x}, which kernels may only read", .access.name())]
+    ReadOnly {
         /// Kind of the access.
         access: Access,
         /// First byte.
@@ -162,9 +182,14 @@ pub enum Purpose {
     Buffer,
     /// Data of which pieces are released: no large host pages.
     Sparse,
-    /// Code objects, queues, memory for kernel arguments.
+    /// Code objects with writable segments, queues, memory for kernel arguments of a program.
     System,
-    /// A small structure that the guest only reads, such as the arguments of one dispatch.
+    /// Code that kernels may only read. Like the following, it is in read-only memory as far as
+    /// there is room.
+    Code,
+    /// The arguments of one dispatch, which kernels may only read.
+    Arguments,
+    /// Another small structure that kernels may only read, such as an image descriptor.
     Structure,
 }
 
@@ -173,6 +198,8 @@ pub struct Memory {
     map: MmapRaw,
     base: u64,
     len: u64,
+    /// Bytes at the beginning of the arena that kernels may only read.
+    read_only: u64,
     /// Bytes of the arena that translated code may access after its own comparison.
     limit: AtomicU64,
     /// Bytes of the arena below the end of the highest allocation that ever was.
@@ -209,13 +236,15 @@ impl Memory {
             }
         };
         let base = map.as_mut_ptr().expose_provenance() as u64;
+        let table = Table::new(reserve);
         Ok(Memory {
             base,
             len: reserve,
+            read_only: table.read_only(),
             limit: AtomicU64::new(0),
             high: AtomicU64::new(0),
             exact: options.exact,
-            table: RwLock::new(Table::new(reserve)),
+            table: RwLock::new(table),
             host: HostRanges::default(),
             scratch: ScratchRegions::default(),
             marks: Marks::default(),
@@ -249,11 +278,6 @@ impl Memory {
         }
         let large = bytes >= LARGE && purpose != Purpose::Sparse;
         let align = if large { align.max(LARGE_PAGE) } else { align };
-        let (part, gap) = match purpose {
-            Purpose::Data | Purpose::Buffer | Purpose::Sparse => (Part::Data, GAP),
-            Purpose::System => (Part::System, GAP),
-            Purpose::Structure => (Part::System, RED_ZONE),
-        };
         let mut table = self.table.write().expect("no holder of the lock panics");
         let full = |table: &Table| AllocError::Full {
             bytes,
@@ -261,7 +285,7 @@ impl Memory {
             live: table.live_bytes(),
         };
         let placed = table
-            .alloc((self.base, part), bytes, align, gap)
+            .alloc((self.base, purpose), bytes, align)
             .ok_or_else(|| full(&table))?;
         if placed.used_before {
             self.clear(placed.block);
@@ -323,13 +347,32 @@ impl Memory {
         })
     }
 
+    /// What is at an address in memory that kernels may only read, for messages.
+    fn protected(&self, address: u64) -> Option<Protected> {
+        let table = self.table.read().expect("no holder of the lock panics");
+        let (block, purpose) = table.around(address.checked_sub(self.base)?)?;
+        Some(Protected {
+            kind: match purpose {
+                Purpose::Code => ProtectedKind::Code,
+                Purpose::Arguments => ProtectedKind::Arguments,
+                _ => ProtectedKind::Structure,
+            },
+            start: self.base + block.start,
+            len: block.len,
+            place: None,
+        })
+    }
+
     /// Completes a fault with information that engines lack.
     pub fn complete(&self, kind: &mut FaultKind) {
-        if let FaultKind::Memory {
-            address, nearest, ..
-        } = kind
-        {
-            *nearest = self.nearest(*address);
+        match kind {
+            FaultKind::Memory {
+                address, nearest, ..
+            } => *nearest = self.nearest(*address),
+            FaultKind::ReadOnly {
+                address, protected, ..
+            } => *protected = self.protected(*address),
+            _ => {}
         }
     }
 
@@ -442,6 +485,13 @@ impl Memory {
         self.limit.load(Relaxed)
     }
 
+    /// Bytes from [`Memory::arena_base`] on that kernels may only read: a store of `n` bytes at `a`
+    /// is in bounds when that holds for `a - base - read_only` and `limit - read_only` (0 if that is
+    /// negative). Never changes.
+    pub fn read_only(&self) -> u64 {
+        self.read_only
+    }
+
     /// Where [`Memory::limit`] is stored; valid as long as `self` is borrowed.
     pub fn limit_cell(&self) -> &AtomicU64 {
         &self.limit
@@ -467,8 +517,8 @@ impl Memory {
         self.map.as_mut_ptr().wrapping_add(offset as usize)
     }
 
-    /// Host pointer for an access, if it is permitted. The pointer is valid for reads and writes of
-    /// `bytes` bytes as long as `self` is.
+    /// Host pointer for a load of the guest or any access of the host, if it is permitted. The
+    /// pointer is valid for reads and writes of `bytes` bytes as long as `self` is.
     #[inline]
     fn locate(&self, access: Access, address: u64, bytes: u64) -> Result<*mut u8, MemoryError> {
         let offset = address.wrapping_sub(self.base);
@@ -506,6 +556,42 @@ impl Memory {
         })
     }
 
+    /// As [`Memory::locate`], for a store or an atomic of the guest.
+    #[inline]
+    fn locate_write(
+        &self,
+        access: Access,
+        address: u64,
+        bytes: u64,
+    ) -> Result<*mut u8, MemoryError> {
+        let offset = address.wrapping_sub(self.base);
+        let limit = self.limit.load(Relaxed);
+        if offset >= self.read_only && offset < limit && limit - offset >= bytes {
+            Ok(self.arena_ptr(offset))
+        } else {
+            self.locate_write_slow(access, address, bytes)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn locate_write_slow(
+        &self,
+        access: Access,
+        address: u64,
+        bytes: u64,
+    ) -> Result<*mut u8, MemoryError> {
+        let ptr = self.locate(access, address, bytes)?;
+        if address.wrapping_sub(self.base) >= self.read_only {
+            return Ok(ptr);
+        }
+        Err(MemoryError::ReadOnly {
+            access,
+            address,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+        })
+    }
+
     /// The `len` bytes at `start`, in an allocation, are the scratch of a wave that begins: they
     /// are zeroed if they were `used` before. In checked mode reads before the first write are
     /// reported, until the block is freed.
@@ -535,7 +621,7 @@ impl Memory {
     /// Stores `N` bytes.
     #[inline]
     pub fn store<const N: usize>(&self, address: u64, bytes: [u8; N]) -> Result<(), MemoryError> {
-        let ptr = self.locate(Access::Write, address, N as u64)?;
+        let ptr = self.locate_write(Access::Write, address, N as u64)?;
         copy::copy_in(ptr, &bytes);
         Ok(())
     }
@@ -603,10 +689,18 @@ impl Memory {
     /// Stores consecutive dwords; one access, checked as a whole.
     #[inline]
     pub fn store_dwords(&self, address: u64, words: &[u32]) -> Result<(), MemoryError> {
-        let ptr = self.locate(Access::Write, address, words.len() as u64 * 4)?;
+        let ptr = self.locate_write(Access::Write, address, words.len() as u64 * 4)?;
         for (i, word) in words.iter().enumerate() {
             copy::copy_in(ptr.wrapping_add(i * 4), &word.to_le_bytes());
         }
+        Ok(())
+    }
+
+    /// Stores any number of bytes; one access, checked as a whole.
+    #[inline]
+    pub fn store_bytes(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        let ptr = self.locate_write(Access::Write, address, bytes.len() as u64)?;
+        copy::copy_in(ptr, bytes);
         Ok(())
     }
 
@@ -646,7 +740,7 @@ impl Memory {
     #[inline]
     fn check_atomic(&self, address: u64, bytes: usize) -> Result<*mut u8, MemoryError> {
         let access = Access::Atomic;
-        let ptr = self.locate(access, address, bytes as u64)?;
+        let ptr = self.locate_write(access, address, bytes as u64)?;
         if address.is_multiple_of(bytes as u64) {
             Ok(ptr)
         } else {
@@ -658,7 +752,7 @@ impl Memory {
         }
     }
 
-    // ---- accesses of the host
+    // ---- accesses of the host, which may write read-only memory
 
     /// Reads bytes.
     pub fn read_bytes(&self, address: u64, out: &mut [u8]) -> Result<(), MemoryError> {

@@ -294,6 +294,12 @@ impl CodeObject {
         lowest & !(self.image_align() - 1)
     }
 
+    /// Does the image have data that kernels may write? Bytes that only relocation changes are none.
+    pub fn is_writable(&self) -> bool {
+        let writable = |segment: &Segment| segment.write && !segment.relocated_only;
+        self.segments.iter().any(writable)
+    }
+
     /// Bytes from the image's start to the end of the last segment.
     fn segments_size(&self) -> u64 {
         let end = self

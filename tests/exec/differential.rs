@@ -15,7 +15,7 @@
 //! * `WORDS=` words of each row and form under GPR indexing;
 //! * `SUMMARY=words` instead of programs single instructions, so many words of every row and form; `ROW=`
 //!   only rows with this in their name, `STATES=` from so many states;
-//! * `CHECKED=1` runs in checked mode;
+//! * `CHECKED=1` runs in checked mode, `READ_ONLY=1` with a buffer that kernels may only read;
 //! * `CODE=` instead of programs the instructions of these bytes (as reports show them), from `STATES=`
 //!   states with `EXEC=` (hexadecimal), in all shapes.
 
@@ -24,6 +24,7 @@ mod indexed;
 mod lines;
 mod lockstep;
 mod program;
+mod read_only;
 mod shapes;
 mod strides;
 
@@ -64,6 +65,8 @@ struct Checker {
     shapes: Vec<Shape>,
     /// Programs that did not come to their end.
     faults: Cell<u64>,
+    /// Those that wrote to read-only memory.
+    refused: Cell<u64>,
     /// Instructions that the interpreter executed.
     executed: Cell<u64>,
 }
@@ -110,9 +113,10 @@ impl How {
 
 impl Checker {
     fn new(gfx: Gfx) -> Checker {
-        let bench = match env("CHECKED", 0) {
-            0 => Bench::new(),
-            _ => Bench::checked(),
+        let bench = match (env("CHECKED", 0) != 0, env("READ_ONLY", 0) != 0) {
+            (checked, true) => Bench::read_only(checked),
+            (true, false) => Bench::checked(),
+            (false, false) => Bench::new(),
         };
         Checker::on(bench, gfx)
     }
@@ -124,6 +128,7 @@ impl Checker {
             gfx,
             shapes: Shape::all(),
             faults: Cell::new(0),
+            refused: Cell::new(0),
             executed: Cell::new(0),
         }
     }
@@ -200,6 +205,9 @@ impl Checker {
             self.executed.set(self.executed.get() + want.instructions);
             if !matches!(want.exit, Exit::End) {
                 self.faults.set(self.faults.get() + 1);
+                let refused =
+                    matches!(&want.exit, Exit::Fault(fault) if fault.kind.name() == "read_only");
+                self.refused.set(self.refused.get() + u64::from(refused));
                 if std::env::var_os("SHOW_FAULTS").is_some() {
                     let text = texts(self.gfx, &self.rows.bytes(items));
                     println!("{:?}\n{text}", want.exit);

@@ -14,6 +14,7 @@ mod npy;
 mod overruns;
 mod profile;
 mod random;
+mod read_only;
 mod stream;
 
 use wavelift::{Device, DeviceOptions, EngineKind, Kernel, Module};

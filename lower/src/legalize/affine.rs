@@ -14,7 +14,7 @@ use crate::analysis::schedule::Schedule;
 use crate::analysis::uniformity::{Affine, Table, is_small};
 use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, Val, Vary};
-use crate::vir::{Block as HostBlock, IntCC, Value, types};
+use crate::vir::{Block as HostBlock, Builder, IntCC, Value, types};
 
 pub(super) use ends::{Ends, Lane, Number, Singles, Spot};
 
@@ -106,6 +106,31 @@ pub(super) enum Known<'a> {
     Table(&'a Table),
 }
 
+/// The bytes that inline accesses may touch (all I64).
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// The space's start.
+    pub(super) base: Value,
+    /// The bytes' end, as an offset from it.
+    pub(super) len: Value,
+    /// The offset of their first, if it is not 0.
+    pub(super) least: Option<Value>,
+}
+
+impl Bounds {
+    /// Emits the conditions (I8) for the bytes from offset `first` to `last` to be among them, if these offsets do not
+    /// wrap unless `first` is beyond all memory.
+    pub(super) fn within(self, b: &mut Builder<'_>, first: Value, last: Value) -> [Value; 2] {
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let from = match self.least {
+            None => b.icmp(order, first, self.len),
+            // Offsets beyond the end of all memory, which come of lower addresses too, are negative.
+            Some(least) => b.icmp(IntCC::SignedGreaterThanOrEqual, first, least),
+        };
+        [from, b.icmp(order, last, self.len)]
+    }
+}
+
 /// A checked access of a run of lanes.
 struct Access {
     /// Mask of the active lanes (I64).
@@ -144,7 +169,7 @@ impl Code<'_> {
         &mut self,
         runs: &[Ends],
         affine: Affine,
-        (space, data): (Space, Data),
+        (load, space, data): (bool, Space, Data),
         exec: Value,
         slow: HostBlock,
     ) -> Vec<Access> {
@@ -152,7 +177,7 @@ impl Code<'_> {
             let full = self.b.icmp_imm(IntCC::Equal, exec, -1);
             self.require(slow, full);
         }
-        let memory = self.memory_of(space);
+        let memory = self.bounds_of(space, load);
         let lds = space == Space::Lds;
         let reach = (0, i64::from(access::bytes(data)));
         let checked = self.check_contiguous(runs, affine, (lds, memory), reach);
@@ -167,7 +192,7 @@ impl Code<'_> {
             start: lds_start.map_or(start, |at| self.b.iadd(at, start)),
             stride: affine.stride,
             data,
-            lds: lds.then_some(memory.1),
+            lds: lds.then_some(memory.len),
             full_apart: false,
         });
         runs.collect()
@@ -196,16 +221,42 @@ impl Code<'_> {
         }
     }
 
-    /// The start of a space's memory and the number of bytes that inline accesses may touch (both I64).
-    pub(super) fn memory_of(&mut self, space: Space) -> (Value, Value) {
+    /// The start of a space's memory and the number of bytes that inline accesses may touch (both I64): loads, or
+    /// stores as well.
+    pub(super) fn memory_of(&mut self, space: Space, load: bool) -> (Value, Value) {
         if space == Space::Lds {
             let base = self.b.iconst(types::I64, 0);
             let len = self.context(types::I64, offset_of!(Context, lds_inline));
             return (base, len);
         }
-        let len = self.context(types::I64, offset_of!(Context, arena_len));
-        let base = self.context(types::I64, offset_of!(Context, arena_base));
+        let (base, len) = match load {
+            true => (
+                offset_of!(Context, arena_base),
+                offset_of!(Context, arena_len),
+            ),
+            false => (
+                offset_of!(Context, store_base),
+                offset_of!(Context, store_len),
+            ),
+        };
+        let len = self.context(types::I64, len);
+        let base = self.context(types::I64, base);
         (base, len)
+    }
+
+    /// The same for a range check by which loads and stores share a base.
+    pub(super) fn bounds_of(&mut self, space: Space, load: bool) -> Bounds {
+        let (base, len) = self.memory_of(space, true);
+        Bounds {
+            base,
+            len,
+            least: (space != Space::Lds && !load).then(|| self.read_only()),
+        }
+    }
+
+    /// Bytes at the beginning of the arena that stores may not touch (I64).
+    pub(super) fn read_only(&mut self) -> Value {
+        self.context(types::I64, offset_of!(Context, read_only))
     }
 }
 
@@ -241,10 +292,10 @@ impl Emitter<'_> {
         let in_rows = matches!(known, Known::Affine(affine) if !affine.whole);
         let general = masked || in_rows && !baseline;
         let inline = !(self.code.is_out_of_line() && (general || baseline));
-        let kind = (space, data);
+        let kind = (load, space, data);
         let bits = match known {
             Known::Affine(_) => None,
-            Known::Table(table) => offset_tables::bits_in_part(table, load, kind),
+            Known::Table(table) => offset_tables::bits_in_part(table, kind),
         };
         let bits = bits.as_ref();
         let [done, slow] = [(); 2].map(|()| self.code.b.create_block());
@@ -317,7 +368,6 @@ impl Emitter<'_> {
             self.general_path(block, plan, v, (exec, &storage), in_rows, done);
         } else {
             let site = (site, new_exec);
-            let kind = (load, space, data);
             let lists = (storage.as_slice(), bounding.as_slice());
             self.slow_path(block, plan, v, kind, site, exec, lists, done);
         }

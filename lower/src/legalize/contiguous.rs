@@ -57,7 +57,7 @@ impl Code<'_> {
         done: HostBlock,
     ) -> Value {
         let count = self.lanes_of_group(a.data);
-        let (base, len) = self.memory_of(space);
+        let (base, len) = self.memory_of(space, a.load);
         let all = count as i64 * i64::from(access::bytes(a.data));
         let last = self.b.iadd_imm(len, -all);
         let lds = (space == Space::Lds).then(|| self.lds_start());

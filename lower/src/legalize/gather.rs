@@ -27,6 +27,7 @@ use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
 /// An access whose addresses and data, or results, are in slots.
 #[derive(Clone, Copy)]
 struct Access<'a> {
+    load: bool,
     data: Data,
     /// Slots of the low words and, outside of LDS, of the high words.
     addresses: &'a [Value],
@@ -59,7 +60,7 @@ impl Code<'_> {
     /// The window of addresses with the first active lane's high word; branches to `slow` if none
     /// of them is in bounds.
     fn window(&mut self, a: Access<'_>, space: Space, slow: HostBlock) -> Window {
-        let (base, len) = self.memory_of(space);
+        let (base, len) = self.memory_of(space, a.load);
         let bytes = i64::from(access::bytes(a.data));
         let last = self.b.iadd_imm(len, -bytes);
         let zero = self.b.iconst(types::I64, 0);
@@ -394,6 +395,7 @@ impl Emitter<'_> {
 
         self.code.b.switch_to_block(some);
         let a = Access {
+            load,
             data,
             addresses,
             exec,

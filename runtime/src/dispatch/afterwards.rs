@@ -5,17 +5,9 @@ use crate::LoadedCode;
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 
-/// Writes behind buffers, or to the kernel argument segment: its address and what was written there
-/// before the dispatch. Kernels may only read it.
-pub(super) fn find(
-    memory: &Memory,
-    code: &LoadedCode,
-    kernel: &KernelCode,
-    arguments: Option<(u64, &[u8])>,
-) -> Option<Fault> {
-    let overrun = memory.check_marks().map(FaultKind::Overrun);
-    let written = arguments.and_then(|(address, bytes)| written(memory, address, bytes));
-    let kind = overrun.or(written)?;
+/// Writes behind buffers.
+pub(super) fn find(memory: &Memory, code: &LoadedCode, kernel: &KernelCode) -> Option<Fault> {
+    let kind = memory.check_marks().map(FaultKind::Overrun)?;
     Some(Fault {
         kind,
         kernel: kernel.name.clone(),
@@ -28,18 +20,5 @@ pub(super) fn find(
         exec: 0,
         checked: memory.is_exact(),
         waits: None,
-    })
-}
-
-fn written(memory: &Memory, address: u64, before: &[u8]) -> Option<FaultKind> {
-    let mut now = vec![0; before.len()];
-    // The segment belongs to the dispatch, so that it can be read.
-    memory.read_bytes(address, &mut now).ok()?;
-    let mut pairs = before.iter().zip(&now);
-    let offset = pairs.position(|(before, now)| before != now)?;
-    Some(FaultKind::ArgumentsWritten {
-        address,
-        offset: offset as u64,
-        bytes: before.len() as u64,
     })
 }

@@ -168,6 +168,15 @@ impl GroupRunner<'_> {
     /// Completes a fault with information that engines lack.
     pub(super) fn complete(&self, fault: &mut WaveFault, scratch: &Scratch) {
         self.memory.complete(&mut fault.kind);
+        if let FaultKind::ReadOnly {
+            address,
+            protected: Some(protected),
+            ..
+        } = &mut fault.kind
+            && protected.start == self.code.base()
+        {
+            protected.place = Some(self.code.place(*address));
+        }
         let own_scratch = self.is_own_scratch(fault, scratch);
         if let FaultKind::Memory {
             address,

@@ -81,7 +81,7 @@ pub(super) struct Prepared<'a> {
     packet_ptr: u64,
     queue_ptr: u64,
     _structures: Option<Block<'a>>,
-    kernarg_block: Option<Block<'a>>,
+    _kernarg_block: Option<Block<'a>>,
     scratch: Option<Block<'a>>,
     /// Scratch of all waves of a worker.
     worker_scratch: u64,
@@ -113,6 +113,8 @@ impl<'a> Prepared<'a> {
                 (None, queued.packet, queued.queue, queued.dispatch_id)
             }
             _ => {
+                // Nobody would take a packet that a kernel puts into this queue, so that it may only
+                // be read.
                 let bytes = (PACKET_BYTES + QUEUE_BYTES) as u64;
                 let block = Block::new(memory, Purpose::Structure, bytes, 256)?;
                 let packet_ptr = block.address;
@@ -163,7 +165,7 @@ impl<'a> Prepared<'a> {
             Some(()) => {
                 // Compilers load whole aligned dwords, up to four at once, from the segment.
                 let bytes = kernarg.len().next_multiple_of(16) as u64;
-                let block = Block::new(memory, Purpose::Structure, bytes, 256)?;
+                let block = Block::new(memory, Purpose::Arguments, bytes, 256)?;
                 memory.write_bytes(block.address, &kernarg)?;
                 Some(block)
             }
@@ -219,7 +221,7 @@ impl<'a> Prepared<'a> {
             packet_ptr,
             queue_ptr,
             _structures: structures,
-            kernarg_block,
+            _kernarg_block: kernarg_block,
             scratch,
             worker_scratch,
             lane_scratch,
@@ -227,12 +229,6 @@ impl<'a> Prepared<'a> {
             place_bytes: waves * size_of::<WaveState>() as u64 + LDS_MAX as u64 + worker_scratch,
             dispatch_id,
         })
-    }
-
-    /// Address and contents of the kernel argument segment, if it belongs to the dispatch.
-    pub(super) fn own_arguments(&self) -> Option<(u64, &[u8])> {
-        let block = self.kernarg_block.as_ref()?;
-        Some((block.address, &self.kernarg))
     }
 
     /// The first place of the worker with this number. Each place has its own scratch, which is the

@@ -295,7 +295,7 @@ impl Dispatcher {
         self.keep(board.aside);
         if settings.find_overruns {
             // Also after a fault, so that the next dispatch does not answer for this one.
-            let found = afterwards::find(memory, code, kernel, prepared.own_arguments());
+            let found = afterwards::find(memory, code, kernel);
             fault = fault.or(found);
         }
         match fault {

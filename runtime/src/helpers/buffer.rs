@@ -248,7 +248,7 @@ impl<'a> Buffer<'a> {
             (Piece::Whole(address), &[a]) => memory.store(address, [a])?,
             (Piece::Whole(address), &[a, b]) => memory.store(address, [a, b])?,
             (Piece::Whole(address), &[a, b, c, d]) => memory.store(address, [a, b, c, d])?,
-            (Piece::Whole(address), _) => memory.write_bytes(address, piece)?,
+            (Piece::Whole(address), _) => memory.store_bytes(address, piece)?,
             (Piece::Bytes(addresses), _) => {
                 for (&byte, address) in piece.iter().zip(addresses) {
                     memory.store(address, [byte])?;

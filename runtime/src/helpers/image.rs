@@ -452,7 +452,7 @@ pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
         };
         image
             .memory
-            .write_bytes(address, &bytes[..format.bytes()])
+            .store_bytes(address, &bytes[..format.bytes()])
             .map_err(|kind| call.fault(kind.into(), Some(lane)))?;
     }
     Ok(())

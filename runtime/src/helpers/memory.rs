@@ -284,13 +284,13 @@ pub(super) fn load_elements(
                 *result = [word; 64];
             }
         }
-        Pattern::Contiguous(start) if let Some(ptr) = bulk(memory, start, element) => {
+        Pattern::Contiguous(start) if let Some(ptr) = bulk::<true>(memory, start, element) => {
             read_bulk(ptr, element, results);
         }
         _ => {
             for lane in active(exec) {
                 let address = at.get(lane);
-                let value = match (element, arena(memory, address, bytes)) {
+                let value = match (element, arena::<true>(memory, address, bytes)) {
                     (Element::Dwords(n), Some(ptr)) if address.is_multiple_of(4) => {
                         // SAFETY: `arena` proved that the element's bytes are in the arena.
                         unsafe { load_words(ptr, n) }
@@ -419,7 +419,7 @@ pub(super) fn store_global(
     if exec == u64::MAX
         && let Element::Dwords(n) = element
         && let Pattern::Contiguous(start) = pattern(&at, exec, bytes)
-        && let Some(ptr) = bulk(memory, start, element)
+        && let Some(ptr) = bulk::<false>(memory, start, element)
     {
         for lane in 0..64 {
             let words = data.map(|lanes| lanes[lane]);
@@ -431,7 +431,7 @@ pub(super) fn store_global(
     for lane in active(exec) {
         let address = at.get(lane);
         let words = data.map(|lanes| lanes[lane]);
-        match (element, arena(memory, address, bytes)) {
+        match (element, arena::<false>(memory, address, bytes)) {
             (Element::Dwords(n), Some(ptr)) if address.is_multiple_of(4) => {
                 // SAFETY: `arena` proved that the element's bytes are in the arena.
                 unsafe { store_words(ptr, n, words) };

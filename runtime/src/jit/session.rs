@@ -149,9 +149,10 @@ impl<const PROFILE: bool> Machine<PROFILE> {
 
     /// Waves of `group` run now.
     fn surround(&mut self, group: &mut Group<'_>) {
-        self.ctx.arena_base = group.memory.arena_base();
+        let memory = group.memory;
+        self.ctx.set_arena(memory.arena_base(), memory.read_only());
         let (lds, lds_len) = (group.lds.as_mut_ptr(), group.lds.size());
-        self.ctx.set_memory(group.memory.limit(), lds, lds_len);
+        self.ctx.set_memory(memory.limit(), lds, lds_len);
     }
 
     /// Allocates frame slots for a region.

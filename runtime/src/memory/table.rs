@@ -1,7 +1,9 @@
-//! The allocator of the arena: first-fit on offsets, in two parts, with unallocated bytes behind each
-//! allocation, and a record of allocations. Independent of host memory.
+//! The allocator of the arena: first-fit on offsets, in three parts, with unallocated bytes behind
+//! each allocation, and a record of allocations. Independent of host memory.
 
 use std::collections::BTreeMap;
+
+use super::Purpose;
 
 /// Unallocated bytes behind an allocation: a moderate overrun does not reach the next one. Not a
 /// multiple of a page, so that buffers of a power of two do not all begin at the same place of a
@@ -14,17 +16,36 @@ pub(super) const RED_ZONE: u64 = 256;
 /// Every allocation begins at a multiple of this.
 pub(super) const MIN_ALIGN: u64 = 256;
 
-/// Maximum size of the part for code and queues, and its share of smaller arenas.
+/// Size of the part that kernels may only read, and its share of smaller arenas.
+const MAX_READ_ONLY: u64 = 128 << 20;
+const READ_ONLY_SHARE: u64 = 32;
+
+/// Maximum size of the part for queues and writable code objects, and its share of smaller arenas.
 const MAX_SYSTEM: u64 = 256 << 20;
 const SYSTEM_SHARE: u64 = 16;
 
 /// A part of the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Code, kernel arguments and queues: the lower part. An overrun of a buffer does not reach it.
+    /// Code and kernel arguments, which kernels may only read: the lowest part.
+    ReadOnly,
+    /// Queues, code objects with writable data, and what the first part has no room for. An overrun
+    /// of a buffer does not reach it.
     System,
-    /// Everything else, and what the other part has no room for.
+    /// Everything else, and what the other parts have no room for.
     Data,
+}
+
+impl Part {
+    /// Where an allocation is put, and the unallocated bytes behind it.
+    const fn of(purpose: Purpose) -> (Part, u64) {
+        match purpose {
+            Purpose::Code => (Part::ReadOnly, GAP),
+            Purpose::Arguments | Purpose::Structure => (Part::ReadOnly, RED_ZONE),
+            Purpose::System => (Part::System, GAP),
+            Purpose::Data | Purpose::Buffer | Purpose::Sparse => (Part::Data, GAP),
+        }
+    }
 }
 
 /// An allocation.
@@ -59,11 +80,12 @@ pub(super) struct Placed {
     pub(super) used_before: bool,
 }
 
-/// Size of an allocation, and its end with the unallocated bytes behind it.
+/// Size of an allocation, its end with the unallocated bytes behind it, and what it is for.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     len: u64,
     end: u64,
+    purpose: Purpose,
 }
 
 /// The free space of a part.
@@ -82,7 +104,7 @@ struct Zone {
 pub(super) struct Table {
     len: u64,
     /// By [`Part`].
-    zones: [Zone; 2],
+    zones: [Zone; 3],
     live: BTreeMap<u64, Entry>,
     /// Freed, for messages; overwritten when reused.
     freed: BTreeMap<u64, Entry>,
@@ -144,24 +166,36 @@ impl Zone {
 
 impl Table {
     pub(super) fn new(len: u64) -> Table {
-        let system = (len / SYSTEM_SHARE).min(MAX_SYSTEM) / MIN_ALIGN * MIN_ALIGN;
+        let share = |most: u64, share: u64| (len / share).min(most) / MIN_ALIGN * MIN_ALIGN;
+        let read_only = share(MAX_READ_ONLY, READ_ONLY_SHARE);
+        let system = read_only + share(MAX_SYSTEM, SYSTEM_SHARE);
         Table {
             len,
-            zones: [Zone::new(0, system), Zone::new(system, len)],
+            zones: [
+                Zone::new(0, read_only),
+                Zone::new(read_only, system),
+                Zone::new(system, len),
+            ],
             live: BTreeMap::new(),
             freed: BTreeMap::new(),
         }
     }
 
+    /// Size of [`Part::ReadOnly`], which begins at offset 0.
+    pub(super) fn read_only(&self) -> u64 {
+        self.zones[Part::ReadOnly as usize].end
+    }
+
     /// Allocates `len` bytes at a multiple of `align` (a power of two) relative to an arena that
-    /// begins at `base`, with `gap` unallocated bytes behind them where there is room for so many.
+    /// begins at `base`, with unallocated bytes behind them: as many as the purpose asks for, where
+    /// there is room for so many.
     pub(super) fn alloc(
         &mut self,
-        (base, part): (u64, Part),
+        (base, purpose): (u64, Purpose),
         len: u64,
         align: u64,
-        gap: u64,
     ) -> Option<Placed> {
+        let (part, gap) = Part::of(purpose);
         let align = align.max(MIN_ALIGN);
         let all = self.len;
         let place = |from: u64| -> Option<Block> {
@@ -169,8 +203,13 @@ impl Table {
             // Sizes near the end of the number range must not wrap in sums.
             (len <= all && start <= all).then_some(Block { start, len })
         };
-        let tries = [(part, gap), (Part::Data, gap), (Part::Data, RED_ZONE)];
-        let (block, used, part, gap) = tries.into_iter().find_map(|(part, gap)| {
+        let others = match part {
+            Part::ReadOnly => Some((Part::System, gap)),
+            Part::System | Part::Data => None,
+        };
+        let last = [(Part::Data, gap), (Part::Data, RED_ZONE)];
+        let mut tries = [(part, gap)].into_iter().chain(others).chain(last);
+        let (block, used, part, gap) = tries.find_map(|(part, gap)| {
             let (block, used) = self.zones[part as usize].take(gap, place)?;
             Some((block, used, part, gap))
         })?;
@@ -185,12 +224,13 @@ impl Table {
         for start in covered {
             self.freed.remove(&start);
         }
-        self.live.insert(block.start, Entry { len, end });
+        self.live.insert(block.start, Entry { len, end, purpose });
         Some(Placed {
             block,
             end,
-            // All of the system's part is below the data, so guests may write to its free space.
-            used_before: used || part == Part::System,
+            // These parts are below the data, so guests, or only the host, may write to their free
+            // space.
+            used_before: used || part != Part::Data,
         })
     }
 
@@ -198,11 +238,9 @@ impl Table {
     pub(super) fn free(&mut self, start: u64) -> Option<Block> {
         let entry = self.live.remove(&start)?;
         self.freed.insert(start, entry);
-        let zone = match start < self.zones[Part::System as usize].end {
-            true => Part::System,
-            false => Part::Data,
-        };
-        self.zones[zone as usize].give(start, entry.end);
+        let zone = self.zones.iter_mut().find(|zone| start < zone.end);
+        zone.expect("bug: an allocation behind the arena")
+            .give(start, entry.end);
         Some(Block {
             start,
             len: entry.len,
@@ -216,6 +254,13 @@ impl Table {
             start,
             len: entry.len,
         })
+    }
+
+    /// The live allocation that `offset` lies in, and what it is for.
+    pub(super) fn around(&self, offset: u64) -> Option<(Block, Purpose)> {
+        let (start, entry) = self.live.range(..=offset).next_back()?;
+        let block = block_of((start, entry));
+        (offset < block.extent()).then_some((block, entry.purpose))
     }
 
     /// Do all of `len` bytes at `offset` belong to one live allocation?

@@ -108,7 +108,7 @@ fn overruns_by_less_than_the_gap_reach_nothing() {
     let memory = memory();
     let code = memory.alloc_for(Purpose::System, 100, 4096).unwrap();
     let a = memory.alloc_for(Purpose::Buffer, 48, 256).unwrap();
-    let arguments = memory.alloc_for(Purpose::Structure, 64, 256).unwrap();
+    let arguments = memory.alloc_for(Purpose::Arguments, 64, 256).unwrap();
     let b = memory.alloc_for(Purpose::Buffer, 48, 256).unwrap();
     assert!(b - a >= (64 << 10) + 48);
     for system in [code, arguments] {
@@ -133,15 +133,76 @@ fn overruns_by_less_than_the_gap_reach_nothing() {
 #[test]
 fn code_and_queues_are_zero_even_where_a_guest_has_written() {
     let memory = memory();
-    let code = memory.alloc_for(Purpose::System, 100, 256).unwrap();
+    let code = memory.alloc_for(Purpose::Code, 100, 256).unwrap();
+    let queue = memory.alloc_for(Purpose::System, 100, 256).unwrap();
     memory.alloc(4, 4).unwrap();
-    memory.fill(code, 0xee, 2 << 20).unwrap();
-    for (purpose, bytes) in [(Purpose::Structure, 320), (Purpose::System, 1 << 20)] {
+    for start in [code, queue] {
+        memory.fill(start, 0xee, 2 << 20).unwrap();
+    }
+    for (purpose, bytes, start) in [
+        (Purpose::Structure, 320, code),
+        (Purpose::Code, 1 << 20, code),
+        (Purpose::System, 1 << 20, queue),
+    ] {
         let block = memory.alloc_for(purpose, bytes, 256).unwrap();
-        assert!(block - code < 2 << 20);
+        assert!(block - start < 2 << 20);
         let mut out = vec![1; bytes as usize];
         memory.read_bytes(block, &mut out).unwrap();
         assert!(out.iter().all(|&byte| byte == 0), "{purpose:?}");
+    }
+}
+
+#[test]
+fn guests_may_not_write_code_arguments_and_structures() {
+    for memory in [memory(), exact()] {
+        let alloc = |purpose| memory.alloc_for(purpose, 64, 256).unwrap();
+        let (queue, data) = (alloc(Purpose::System), alloc(Purpose::Data));
+        for purpose in [Purpose::Code, Purpose::Arguments, Purpose::Structure] {
+            let at = alloc(purpose);
+            assert!(at + 64 <= memory.arena_base() + memory.read_only());
+            let refused = |access, address, bytes| MemoryError::ReadOnly {
+                access,
+                address,
+                bytes,
+            };
+            let write = |address, bytes| Err(refused(Access::Write, address, bytes));
+            assert_eq!(memory.store_u8(at + 63, 1), write(at + 63, 1));
+            assert_eq!(memory.store_u16(at, 1), write(at, 2));
+            assert_eq!(memory.store_u32(at, 1), write(at, 4));
+            assert_eq!(memory.store(at, [1; 16]), write(at, 16));
+            assert_eq!(memory.store_dwords(at, &[1; 3]), write(at, 12));
+            assert_eq!(memory.store_bytes(at, &[1; 7]), write(at, 7));
+            let atomic = |address, bytes| refused(Access::Atomic, address, bytes);
+            let add = memory.atomic_u32(at, |old| old + 1);
+            assert_eq!(add, Err(atomic(at, 4)));
+            // That it is not aligned either does not matter.
+            let add = memory.atomic_u64(at + 4, |old| old + 1);
+            assert_eq!(add, Err(atomic(at + 4, 8)));
+            assert_eq!(memory.load(at), Ok([0; 64]));
+            memory.write_bytes(at, &[7; 32]).unwrap();
+            memory.fill(at + 32, 7, 32).unwrap();
+            assert_eq!(memory.load(at), Ok([7; 64]));
+            let mut kind = FaultKind::from(atomic(at + 8, 4));
+            memory.complete(&mut kind);
+            let FaultKind::ReadOnly {
+                protected: Some(found),
+                ..
+            } = kind
+            else {
+                panic!("{kind}");
+            };
+            assert_eq!((found.start, found.len, found.place), (at, 64, None));
+        }
+        for at in [queue, data] {
+            memory.store_u32(at, 1).unwrap();
+            memory.atomic_u32(at, |old| old + 1).unwrap();
+            assert_eq!(memory.load_u32(at), Ok(2));
+        }
+        // Where nothing is, it is not for being read-only.
+        let last = memory.arena_base() + memory.read_only() - 4;
+        let refused = memory.store_u64(last, 0).unwrap_err();
+        let unmapped = matches!(refused, MemoryError::Unmapped { .. });
+        assert_eq!(unmapped, memory.is_exact(), "{refused}");
     }
 }
 

@@ -5,8 +5,8 @@
 use std::collections::HashSet;
 
 use object::elf::{
-    Dyn64, FileHeader64, PF_R, PF_W, PF_X, PT_DYNAMIC, PT_LOAD, PT_NOTE, PT_TLS, ProgramHeader64,
-    SHF_ALLOC, SHT_DYNSYM, SHT_NOTE, SHT_RELA, SHT_SYMTAB, Sym64,
+    Dyn64, FileHeader64, PF_R, PF_W, PF_X, PT_DYNAMIC, PT_GNU_RELRO, PT_LOAD, PT_NOTE, PT_TLS,
+    ProgramHeader64, SHF_ALLOC, SHT_DYNSYM, SHT_NOTE, SHT_RELA, SHT_SYMTAB, Sym64,
 };
 use object::read::StringTable;
 use object::read::elf::{
@@ -74,6 +74,8 @@ pub struct Segment {
     pub read: bool,
     /// Whether it may be written.
     pub write: bool,
+    /// Whether all of it may only be read once it is relocated (`PT_GNU_RELRO`).
+    pub relocated_only: bool,
     /// Whether it holds code.
     pub execute: bool,
 }
@@ -423,6 +425,16 @@ fn segments(
         }
         segments.push(segment);
     }
+    for program in programs {
+        if program.p_type(LE) == PT_GNU_RELRO {
+            let (from, size) = (program.p_vaddr(LE), program.p_memsz(LE));
+            for segment in &mut segments {
+                let within = segment.address.checked_sub(from);
+                segment.relocated_only |=
+                    within.is_some_and(|at| at <= size && segment.size <= size - at);
+            }
+        }
+    }
     Ok(segments)
 }
 
@@ -485,6 +497,7 @@ fn segment(
         align,
         read: flags.contains(PF_R),
         write: flags.contains(PF_W),
+        relocated_only: false,
         execute: flags.contains(PF_X),
     })
 }

@@ -214,6 +214,52 @@ fn a_fault_as_json() {
 }
 
 #[test]
+fn writes_to_arguments_and_code() {
+    let code_object = root().join("tests/kernels/faults/read_only.gfx900.co");
+    let remedy = "\n   data that a kernel changes belongs in a buffer or in a global variable that is not \
+                  constant";
+    for (kernel, message, address) in [
+        (
+            "write_arguments",
+            "lane 3 wrote 4 bytes at ADDRESS, 4 bytes into 16 bytes of kernel arguments, which kernels may \
+             only read\n   at 0x1710  global_store_dword v[1:2], v0, off offset:4  \
+             (write_arguments+0x10)\n   wave 0 of workgroup (0,0,0) of kernel write_arguments, exec \
+             0x0000000000000008",
+            None,
+        ),
+        (
+            "write_code",
+            "lane 5 atomically updated 4 bytes at ADDRESS, in the kernel's code object at \
+             write_code+0x28, which kernels may only read\n   at 0x181c  global_atomic_add v1, v0, s[8:9]  \
+             (write_code+0x1c)\n   wave 0 of workgroup (0,0,0) of kernel write_code, exec \
+             0x0000000000000020",
+            Some(0x1828),
+        ),
+    ] {
+        let text = format!(
+            "[[dispatch]]\ncode_object = {code_object:?}\nkernel = \"{kernel}\"\ngrid = [64]\n\
+             workgroup = [64]\nargs = [{{ u64 = 1 }}]\n"
+        );
+        let manifest = file(&folder(&format!("fault-{kernel}")), "m.toml", text);
+        for engine in engines() {
+            for more in [&[][..], &["--memcheck"]] {
+                let run =
+                    wavelift(&[&["run", &manifest, "--engine", engine, "--json"], more].concat());
+                assert_eq!(run.status, 3, "{engine}: {}", run.stderr);
+                let said = without_addresses(&run.stderr);
+                assert_eq!(said, format!("fault: {message}{remedy}\n"), "{engine}");
+                let fault = &json(&run)["fault"];
+                assert_eq!(fault["kind"], "read_only", "{engine}");
+                let at = fault["address"].as_u64().expect("it has an address");
+                if let Some(local) = address {
+                    assert_eq!(at % 4096, local % 4096, "{engine}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn outputs_are_not_written_after_a_fault() {
     let home = folder("fault-outputs");
     let code_object = root().join("tests/kernels/faults/faults.gfx900.co");

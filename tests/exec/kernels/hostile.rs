@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use runtime::engine::{PRIVATE_BASE, SHARED_BASE};
+use runtime::memory::Purpose;
 use runtime::{Access, FaultKind};
-use wavelift::{Arg, Buffer, DeviceOptions, Error, Gfx, Launch, Module};
+use wavelift::{Arg, Buffer, DeviceOptions, Error, Gfx, Launch, Module, Protected, ProtectedKind};
 
 use super::{Rig, TARGETS, object_bytes};
 
@@ -38,6 +39,8 @@ enum End {
     Silent,
     /// A fault of this kind and lane.
     Fault(FaultKind, Option<u32>),
+    /// A write of this kind and lane to this read-only memory.
+    Refused(FaultKind, u32, Protected),
     /// A fault whose kind has this name.
     Named(&'static str),
 }
@@ -51,6 +54,15 @@ fn memory(access: Access, address: u64, bytes: u32) -> FaultKind {
     }
 }
 
+fn refused(access: Access, address: u64, bytes: u32) -> FaultKind {
+    FaultKind::ReadOnly {
+        access,
+        address,
+        bytes,
+        protected: None,
+    }
+}
+
 /// Without the nearest allocation, which depends on where the host put things.
 fn bare(kind: &FaultKind) -> FaultKind {
     match *kind {
@@ -60,6 +72,12 @@ fn bare(kind: &FaultKind) -> FaultKind {
             bytes,
             ..
         } => memory(access, address, bytes),
+        FaultKind::ReadOnly {
+            access,
+            address,
+            bytes,
+            ..
+        } => refused(access, address, bytes),
         ref other => other.clone(),
     }
 }
@@ -117,6 +135,14 @@ impl Host<'_> {
                     assert_eq!(fault.kernel, kernel, "{at}");
                     assert_eq!((fault.workgroup, fault.wave), ([0; 3], 0), "{at}");
                 }
+                (Err(Error::Fault(fault)), End::Refused(kind, lane, what)) => {
+                    assert_eq!(bare(&fault.kind), *kind, "{at}");
+                    assert_eq!(fault.lane, Some(*lane), "{at}");
+                    let FaultKind::ReadOnly { protected, .. } = &fault.kind else {
+                        panic!("{at}: {fault}");
+                    };
+                    assert_eq!(protected.as_ref(), Some(what), "{at}");
+                }
                 (Err(Error::Fault(fault)), End::Named(name)) => {
                     assert_eq!(fault.kind.name(), *name, "{at}: {fault}");
                 }
@@ -166,6 +192,38 @@ const ACCESSES: [(&str, Access, u32); 9] = [
     ("atomic8", Access::Atomic, 8),
     ("atomic_cas", Access::Atomic, 4),
 ];
+
+#[test]
+fn writes_to_arguments() {
+    on_hosts(|host| {
+        let arguments = {
+            let memory = host.rig.device.memory();
+            // Where packet, queue and arguments of every dispatch are put.
+            let packet = memory.alloc_for(Purpose::Structure, 320, 256).unwrap();
+            let arguments = memory.alloc_for(Purpose::Arguments, 32, 256).unwrap();
+            memory.free(arguments).unwrap();
+            memory.free(packet).unwrap();
+            arguments
+        };
+        for (kernel, access, bytes) in ACCESSES {
+            for address in [arguments, arguments + 16] {
+                for lane in [0, 17, 63] {
+                    let protected = Protected {
+                        kind: ProtectedKind::Arguments,
+                        start: arguments,
+                        len: 32,
+                        place: None,
+                    };
+                    let end = match access {
+                        Access::Read => End::Silent,
+                        _ => End::Refused(refused(access, address, bytes), lane, protected),
+                    };
+                    host.check(kernel, address, lane, &end);
+                }
+            }
+        }
+    });
+}
 
 #[test]
 fn accesses_outside_memory() {

@@ -165,6 +165,8 @@ pub struct Outcome {
 pub struct Bench {
     memory: Memory,
     zone: u64,
+    /// The buffer is not in the zone but in this block, which kernels may only read.
+    read_only: Option<u64>,
     lds: Mutex<Lds>,
     /// Checked mode.
     checked: bool,
@@ -179,32 +181,42 @@ impl Default for Bench {
 impl Bench {
     /// Memory with its zone, an LDS.
     pub fn new() -> Bench {
-        Bench::with(false)
+        Bench::with(false, false)
     }
 
     /// The same in checked mode.
     pub fn checked() -> Bench {
-        Bench::with(true)
+        Bench::with(true, false)
     }
 
-    fn with(checked: bool) -> Bench {
+    /// The same with a buffer that snippets may only read, in checked mode or not. Running one that
+    /// changes it is a panic.
+    pub fn read_only(checked: bool) -> Bench {
+        Bench::with(checked, true)
+    }
+
+    fn with(checked: bool, read_only: bool) -> Bench {
         let options = Options {
             exact: checked,
             ..Options::default()
         };
         let memory = Memory::with_options(options).expect("the host reserves address space");
-        // Nothing above the zone may be accessed, and below it is code alone, not the free space
-        // between the two parts of the arena: what one engine writes there the other would read.
-        let code = memory
-            .alloc_for(Purpose::System, 1 << 20, 4096)
-            .expect("room for code");
+        // Nothing above the zone may be accessed, and below it is only memory that nothing but the
+        // loader writes, not the free space between the parts of the arena: what one engine writes
+        // there the other would read.
         let zone = memory
             .alloc_for(Purpose::System, ZONE as u64, 4096)
             .expect("a small zone fits");
-        memory.free(code).expect("it was allocated here");
+        let start = memory.arena_base() + memory.read_only();
+        assert_eq!(zone, start, "the zone begins behind read-only memory");
+        let read_only = read_only.then(|| {
+            let block = memory.alloc_for(Purpose::Code, SCRATCH_AT as u64, 4096);
+            block.expect("a small block fits")
+        });
         Bench {
             memory,
             zone,
+            read_only,
             lds: Mutex::new(Lds::new(checked)),
             checked,
         }
@@ -217,7 +229,7 @@ impl Bench {
 
     /// Guest address of the buffer.
     pub fn buffer(&self) -> u64 {
-        self.zone + BUFFER_AT as u64
+        self.read_only.unwrap_or(self.zone) + BUFFER_AT as u64
     }
 
     /// Guest addresses of the zone, whose ends are those of pages.
@@ -287,12 +299,21 @@ impl Bench {
         s
     }
 
+    /// An address a little below the memory that kernels may write.
+    fn near_border(&self, r: &mut Random, align: u32) -> u64 {
+        self.zone - u64::from(r.below(512) & align)
+    }
+
     fn prepare_scalars(&self, r: &mut Random, gfx: Gfx, s: &mut State) {
         let base = match r.below(16) {
             0 => self.zone + (ZONE as u64) - u64::from(r.below(512)),
             1 => self.buffer() + u64::from(r.below(16) * 4),
             2 if r.once_in(2) => self.buffer() + u64::from(r.below(64)),
             _ => self.buffer(),
+        };
+        let base = match self.read_only {
+            Some(_) if r.once_in(4) => self.near_border(r, !3),
+            _ => base,
         };
         set64(&mut s.sgpr, prepared::GLOBAL_S as usize, base);
         s.sgpr[prepared::NEAR_S as usize] = match r.below(8) {
@@ -361,6 +382,16 @@ impl Bench {
             true => end - u64::from(r.below(1024) & places.align),
             false => self.buffer(),
         };
+        // Of a buffer that is only read, some lanes may be elsewhere.
+        let (base, writable) = match self.read_only {
+            None => (base, 0..0),
+            Some(_) => match r.below(4) {
+                0 => (self.near_border(r, places.align), 0..0),
+                1 => (base, 0..r.below(64)),
+                2 => (base, r.below(64)..64),
+                _ => (base, 0..0),
+            },
+        };
         let pair = |s: &mut State, first: u32, lane: usize, value: u64| {
             s.vgpr[first as usize][lane] = value as u32;
             s.vgpr[first as usize + 1][lane] = (value >> 32) as u32;
@@ -378,6 +409,10 @@ impl Bench {
                 r.word()
             } else {
                 offset
+            };
+            let base = match writable.contains(&(lane as u32)) {
+                true => self.zone + BUFFER_AT as u64,
+                false => base,
             };
             let address = base.wrapping_add(u64::from(offset));
             pair(s, prepared::GLOBAL_V, lane, address);
@@ -455,6 +490,11 @@ impl Bench {
         self.memory
             .write_bytes(self.zone, &before.memory)
             .expect("the zone is there");
+        if let Some(block) = self.read_only {
+            self.memory
+                .write_bytes(block, &before.memory[..SCRATCH_AT])
+                .expect("the block is there");
+        }
         let mut lds = self.lds.lock().expect("no holder of the lock panics");
         lds.reset(LDS);
         lds.bytes_mut().copy_from_slice(&before.lds);
@@ -508,6 +548,14 @@ impl Bench {
             _ => self.observe(&wave, &lds),
         };
         state.barriers = hash.finish();
+        if let Some(block) = self.read_only {
+            let mut now = vec![0; SCRATCH_AT];
+            self.memory
+                .read_bytes(block, &mut now)
+                .expect("the block is there");
+            let same = now == before.memory[..SCRATCH_AT];
+            assert!(same, "read-only memory has changed");
+        }
         Outcome {
             exit,
             state,

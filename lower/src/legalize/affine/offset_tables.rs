@@ -76,8 +76,7 @@ impl Spread<'_> {
 /// What each bit of a lane's number adds to its address, if the access is possible with inactive lanes.
 pub(super) fn bits_in_part(
     table: &Table,
-    load: bool,
-    (space, data): (Space, Data),
+    (load, space, data): (bool, Space, Data),
 ) -> Option<[i64; 6]> {
     let apart = i64::from(access::bytes(data));
     let possible = space == Space::Lds && (load || table.least_distance() >= apart);
@@ -90,7 +89,7 @@ impl Code<'_> {
         &mut self,
         ends: &Ends,
         (table, bits): (&'t Table, Option<&[i64; 6]>),
-        (space, data): (Space, Data),
+        (load, space, data): (bool, Space, Data),
         exec: Value,
         slow: HostBlock,
     ) -> Spread<'t> {
@@ -98,7 +97,7 @@ impl Code<'_> {
             let full = self.b.icmp_imm(IntCC::Equal, exec, -1);
             self.require(slow, full);
         }
-        let (base, len) = self.memory_of(space);
+        let bounds = self.bounds_of(space, load);
         let [_, highest] = table.ends();
         let span = table.away(highest);
         let (start, first) = if space == Space::Lds {
@@ -117,11 +116,10 @@ impl Code<'_> {
             let length = self.b.isub(end, start);
             let known = self.b.icmp_imm(IntCC::Equal, length, span);
             self.require(slow, known);
-            (start, self.b.isub(start, base))
+            (start, self.b.isub(start, bounds.base))
         };
         let last = self.plus(first, span + i64::from(access::bytes(data)));
-        for at in [first, last] {
-            let inside = self.b.icmp(IntCC::UnsignedLessThanOrEqual, at, len);
+        for inside in bounds.within(&mut self.b, first, last) {
             self.require(slow, inside);
         }
         let start = match space {

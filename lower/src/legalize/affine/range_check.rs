@@ -1,6 +1,7 @@
 //! Range checks of runs of lanes.
 
 use super::super::Code;
+use super::Bounds;
 use super::ends::Ends;
 use crate::analysis::uniformity::Affine;
 use crate::vir::{IntCC, Value, types};
@@ -19,12 +20,12 @@ pub(in crate::legalize) struct Checked {
 
 impl Code<'_> {
     /// Computes the range check of runs of equal length, whose elements have their bytes from `least` to `most`
-    /// relative to their addresses; the space begins at `base` and has `len` bytes.
+    /// relative to their addresses.
     pub(in crate::legalize) fn check_contiguous(
         &mut self,
         runs: &[Ends],
         affine: Affine,
-        (lds, (base, len)): (bool, (Value, Value)),
+        (lds, bounds): (bool, Bounds),
         (least, most): (i64, i64),
     ) -> Checked {
         let span = self.span(runs[0].lanes, affine.stride);
@@ -41,7 +42,7 @@ impl Code<'_> {
             conditions.extend(&run.conditions);
             let mut first = match lds {
                 true => start,
-                false => self.b.isub(start, base),
+                false => self.b.isub(start, bounds.base),
             };
             if affine.stride < 0 {
                 first = self.beyond(first, span);
@@ -61,13 +62,19 @@ impl Code<'_> {
         }
         longest.more += most - least;
         let last = self.beyond(highest, longest);
-        let order = IntCC::UnsignedLessThanOrEqual;
-        let mut all = Vec::new();
         // A zero-extended 32-bit address plus the span does not wrap, so checking the end is enough.
-        if !(lds && affine.stride >= 0 && least >= 0) {
-            all.push(self.b.icmp(order, highest, len));
-        }
-        all.push(self.b.icmp(order, last, len));
+        let mut all = if lds && affine.stride >= 0 && least >= 0 {
+            vec![
+                self.b
+                    .icmp(IntCC::UnsignedLessThanOrEqual, last, bounds.len),
+            ]
+        } else {
+            let lowest = match bounds.least {
+                Some(_) => self.lowest(&firsts),
+                None => highest,
+            };
+            bounds.within(&mut self.b, lowest, last).to_vec()
+        };
         all.extend(self.are_all(&lengths, span));
         for good in conditions {
             if !all.contains(&good) {
@@ -84,8 +91,12 @@ impl Code<'_> {
 
     /// The offsets of the first byte that the runs touch and of the end of the last.
     pub(in crate::legalize) fn bytes_of(&mut self, runs: &Checked) -> (Value, Value) {
-        let firsts = runs.firsts.iter().copied();
-        let first = firsts.reduce(|a, b| self.b.umin(a, b));
-        (first.expect("bug: an access without lanes"), runs.last)
+        (self.lowest(&runs.firsts), runs.last)
+    }
+
+    /// The least of offsets, of which those beyond the end of all memory are negative.
+    fn lowest(&mut self, firsts: &[Value]) -> Value {
+        let first = firsts.iter().copied().reduce(|a, b| self.b.smin(a, b));
+        first.expect("bug: an access without lanes")
     }
 }

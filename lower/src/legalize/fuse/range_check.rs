@@ -2,7 +2,7 @@
 
 use frontend::op::Space;
 
-use super::super::affine::Lane;
+use super::super::affine::{Bounds, Lane};
 use super::super::prefetch::LINE;
 use super::super::{Emitter, access};
 use super::{Fused, Fusion};
@@ -17,6 +17,8 @@ pub(super) struct Family {
     pub(super) base: Val,
     pub(super) affine: Affine,
     pub(super) lds: bool,
+    /// Is there a store among its accesses?
+    pub(super) store: bool,
     /// Its accesses.
     pub(super) members: Vec<usize>,
     /// The lowest byte and the end of the highest, relative to the address without constants of the
@@ -40,6 +42,7 @@ fn families(accesses: &[Fused]) -> Vec<Family> {
         match same {
             Some(family) => {
                 family.members.push(n);
+                family.store |= a.store;
                 family.reach.0 = family.reach.0.min(low);
                 family.reach.1 = family.reach.1.max(high);
             }
@@ -47,6 +50,7 @@ fn families(accesses: &[Fused]) -> Vec<Family> {
                 base: a.base,
                 affine: a.affine,
                 lds: a.lds,
+                store: a.store,
                 members: vec![n],
                 reach: (low, high),
                 start: None,
@@ -70,21 +74,25 @@ impl Emitter<'_> {
         if fusion.accesses.iter().any(|access| access.lds) {
             fusion.lds = Some(self.code.lds_start());
         }
-        let mut memory: HashMap<bool, (Value, Value)> = HashMap::default();
+        let mut memory: HashMap<bool, Bounds> = HashMap::default();
+        let mut read_only = None;
         let mut families = families(&fusion.accesses);
         let stored = |lds: bool| fusion.accesses.iter().any(|a| a.store && a.lds == lds);
         let watched = [false, true].map(stored);
         for family in &mut families {
             let lds = family.lds;
             let space = if lds { Space::Lds } else { Space::Global };
-            let bounds = match memory.get(&lds) {
+            let mut bounds = match memory.get(&lds) {
                 Some(&memory) => memory,
                 None => {
-                    let found = self.code.memory_of(space);
+                    let found = self.code.bounds_of(space, true);
                     memory.insert(lds, found);
                     found
                 }
             };
+            if family.store && !lds {
+                bounds.least = Some(*read_only.get_or_insert_with(|| self.code.read_only()));
+            }
             let affine = family.affine;
             let runs = self.all_ends(block, plan, family.base, affine, Lane::OF_WAVE);
             let mut checked =

@@ -350,8 +350,8 @@ impl Emitter<'_> {
 
     /// Computes the bounds of inline accesses; leaves for `fail` where none is possible.
     fn reach(&mut self, plan: &LaneSerial, fail: vir::Block) -> Reach {
-        let (base, len) = self.code.memory_of(Space::Global);
-        let (lds, (_, lds_len)) = (self.code.lds_start(), self.code.memory_of(Space::Lds));
+        let (base, len) = self.code.memory_of(Space::Global, true);
+        let (lds, (_, lds_len)) = (self.code.lds_start(), self.code.memory_of(Space::Lds, true));
         let mut sizes: Vec<(bool, u32)> = vec![(false, 1)];
         for &v in &plan.block.effects {
             sizes.push(match plan.block.nodes[v.index()].op {

@@ -82,7 +82,7 @@ impl Emitter<'_> {
         start: Value,
         (below, reach): (i64, i64),
     ) {
-        let (base, len) = self.code.memory_of(space);
+        let (base, len) = self.code.memory_of(space, true);
         if space == Space::Lds {
             // LDS may be shorter than that.
             let lowest = self.code.b.iadd_imm(start, below);

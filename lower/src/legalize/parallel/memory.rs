@@ -78,7 +78,7 @@ fn address_kind(g: &Group<'_>, block: &Block, v: Val, data: Data) -> Address {
 impl Code<'_> {
     /// Leaves for `other` unless `bytes` bytes from `start` lie in a space's memory.
     fn group_inside(&mut self, other: vir::Block, space: Space, start: Value, bytes: i64) {
-        let (base, len) = self.memory_of(space);
+        let (base, len) = self.memory_of(space, true);
         let away = self.b.isub(start, base);
         let room = self.b.iadd_imm(len, -bytes);
         // Memory may be smaller than `bytes`.
@@ -258,7 +258,7 @@ impl Code<'_> {
     /// The addresses in bounds that have the first active lane's high word: the host address of low word 0, the lowest
     /// low word in bounds, and the distance from it to the highest (I64). Leaves for `fail` if there are none.
     fn low_words(&mut self, g: &Group<'_>, a: Access, first: &First) -> (Value, Value, Value) {
-        let (base, len) = self.memory_of(a.space);
+        let (base, len) = self.memory_of(a.space, true);
         let last = self.b.iadd_imm(len, -i64::from(access::bytes(a.data)));
         let zero = self.b.iconst(types::I64, 0);
         let (start, low, room) = match first.high {

@@ -65,7 +65,7 @@ impl Emitter<'_> {
         let leaves = affine::leaves(block, address)?;
         let loads = self.loads_among(block, &leaves, exec)?;
         let mut requested = self.code.are_far(low);
-        let (base, len) = self.code.memory_of(Space::Global);
+        let (base, len) = self.code.memory_of(Space::Global, true);
         let room = self.code.b.iadd_imm(len, -4 * LANES as i64);
         let mut starts = Vec::new();
         for (leaf, start) in loads {

@@ -474,33 +474,72 @@ fn a_fault_says_everything() {
 }
 
 #[test]
-fn writes_to_the_kernels_own_arguments_are_found() {
+fn kernels_may_only_read_their_arguments_code_and_packets() {
     let mut world = world(1);
+    // Without anything above it, nothing of the free memory below may be accessed.
+    world.memory.alloc(4, 4).unwrap();
     world.kernel.descriptor = KernelDescriptor {
         kernarg_size: 16,
-        rsrc2: 2 << 1,
-        properties: 1 << 3,
+        rsrc2: 4 << 1,
+        properties: 1 << 3 | 1 << 1,
         ..KernelDescriptor::default()
     };
     let bytes: Vec<u8> = (0..16).collect();
-    let write = |at: u64, value: u8| {
-        world.launch(64, 64, Arguments::Segment(&bytes), move |wave, group, _| {
-            let address = wave.sgpr64(0) + at;
-            group.memory.store_u8(address, value).unwrap();
-            Exit::End
-        })
+    let written = |at: fn(&WaveState, &Group<'_>) -> u64| {
+        let result = world.launch(64, 64, Arguments::Segment(&bytes), move |wave, group, _| {
+            let address = at(wave, group);
+            let before = group.memory.load_u32(address);
+            let error = group.memory.store_u32(address, 7).unwrap_err();
+            assert_eq!(before, group.memory.load_u32(address));
+            assert!(group.memory.atomic_u32(address, |old| old + 1).is_err());
+            assert_eq!(before, group.memory.load_u32(address));
+            Exit::Fault(WaveFault {
+                kind: error.into(),
+                pc: wave.pc,
+                lane: Some(3),
+            })
+        });
+        let fault = fault_of(result);
+        let FaultKind::ReadOnly { address, .. } = fault.kind else {
+            panic!("{fault}");
+        };
+        assert_eq!(fault.kind.address(), Some(address));
+        let text = fault.to_string().replace(&format!("{address:x}"), "A");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 4, "{text}");
+        assert_eq!(
+            lines[3],
+            "   data that a kernel changes belongs in a buffer or in a global variable that is not \
+             constant"
+        );
+        lines[0].to_owned()
     };
-    write(5, 5).unwrap();
-    let fault = fault_of(write(5, 6));
-    let FaultKind::ArgumentsWritten { offset, bytes, .. } = fault.kind else {
-        panic!("{fault}");
-    };
-    assert_eq!((offset, bytes), (5, 16));
+    let arguments = written(|wave, _| wave.sgpr64(2) + 4);
     assert_eq!(
-        fault.to_string(),
-        "kernel fake wrote over its own arguments, at offset 5 of 16 bytes\n   \
-         found after the dispatch; the instruction is not known\n   \
-         to find the first access outside an allocation, try --memcheck"
+        arguments,
+        "lane 3 wrote 4 bytes at 0xA, 4 bytes into 16 bytes of kernel arguments, which kernels may \
+         only read"
+    );
+    let packet = written(|wave, _| wave.sgpr64(0));
+    let size = PACKET_BYTES + QUEUE_BYTES;
+    assert_eq!(
+        packet,
+        format!(
+            "lane 3 wrote 4 bytes at 0xA, 0 bytes into a {size}-byte structure, which kernels may \
+             only read"
+        )
+    );
+    let code = written(|_, group| group.code.base() + 4);
+    assert_eq!(
+        code,
+        "lane 3 wrote 4 bytes at 0xA, in the kernel's code object at 0x4, which kernels may only \
+         read"
+    );
+    let nothing = written(|_, group| group.memory.arena_base() + group.memory.read_only() - 4);
+    assert_eq!(
+        nothing,
+        "lane 3 wrote 4 bytes at 0xA, in the memory of code and kernel arguments, which kernels may \
+         only read"
     );
 }
 

@@ -52,7 +52,7 @@ macro_rules! atomics {
             ) -> bool {
                 let bytes = size_of::<$word>();
                 // SAFETY: the caller's contract.
-                let Some(at) = (unsafe { w.check(ctx, bytes as u64, bytes as u32 - 1) }) else {
+                let Some(at) = (unsafe { w.check::<false>(ctx, bytes as u64, bytes as u32 - 1) }) else {
                     return false;
                 };
                 let signed = |word: $word| word as $signed;

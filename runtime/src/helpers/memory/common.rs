@@ -116,12 +116,17 @@ impl Wave {
         }
     }
 
-    /// Checks the ranges of all active lanes; EXEC is not 0.
+    /// Checks the ranges of all active lanes; EXEC is not 0. `LOAD`: nothing is written.
     ///
     /// # Safety
     /// The address slots are valid; the context is the running wave's.
     #[inline(always)]
-    pub(super) unsafe fn check(&self, ctx: &Context, bytes: u64, align: u32) -> Option<Checked> {
+    pub(super) unsafe fn check<const LOAD: bool>(
+        &self,
+        ctx: &Context,
+        bytes: u64,
+        align: u32,
+    ) -> Option<Checked> {
         let first = self.exec.trailing_zeros() as usize;
         // Inactive lanes count as the first active one. The loops have no branches, so that they
         // vectorise.
@@ -152,12 +157,16 @@ impl Wave {
         let mut unequal = 0;
         self.words(highs, first, |word| unequal |= word ^ high);
         let base = (u64::from(high) << 32).wrapping_add(more as i32 as u64);
-        let start = (base.wrapping_add(min.into())).wrapping_sub(ctx.arena_base);
-        let end = (base.wrapping_add(max.into())).wrapping_sub(ctx.arena_base);
+        let (arena_base, arena_len) = match LOAD {
+            true => (ctx.arena_base, ctx.arena_len),
+            false => (ctx.store_base, ctx.store_len),
+        };
+        let start = (base.wrapping_add(min.into())).wrapping_sub(arena_base);
+        let end = (base.wrapping_add(max.into())).wrapping_sub(arena_base);
         if unequal != 0 || start > end {
             return None;
         }
-        let base = if end < ctx.arena_len && ctx.arena_len - end >= bytes {
+        let base = if end < arena_len && arena_len - end >= bytes {
             std::ptr::with_exposed_provenance_mut(base as usize)
         } else {
             let whole = u64::from(max - min) + bytes;
@@ -240,7 +249,7 @@ unsafe fn load_items<T: Item, const AVX: bool>(
     out: *const *mut Lanes,
 ) -> bool {
     // SAFETY: the caller's contract.
-    let Some(from) = (unsafe { w.check(ctx, T::BYTES, T::ALIGN) }) else {
+    let Some(from) = (unsafe { w.check::<true>(ctx, T::BYTES, T::ALIGN) }) else {
         return false;
     };
     let slots: [*mut u32; 4] = std::array::from_fn(|i| {
@@ -300,7 +309,7 @@ unsafe fn load_items<T: Item, const AVX: bool>(
 #[inline(always)]
 unsafe fn store_items<T: Item, const AVX: bool>(ctx: &Context, w: Wave) -> bool {
     // SAFETY: the caller's contract.
-    let Some(to) = (unsafe { w.check(ctx, T::BYTES, T::ALIGN) }) else {
+    let Some(to) = (unsafe { w.check::<false>(ctx, T::BYTES, T::ALIGN) }) else {
         return false;
     };
     let slots: [*const u32; 4] = std::array::from_fn(|i| {

@@ -3,12 +3,17 @@
 use super::*;
 use crate::memory::sixteen;
 
-/// A host pointer to `bytes` bytes of the arena at a guest address, if they are all below its
-/// limit.
+/// A host pointer to `bytes` bytes of the arena at a guest address, if they are all below its limit
+/// and, unless it is for a `LOAD`, not read-only.
 #[inline]
-pub(super) fn arena(memory: &Memory, address: u64, bytes: u64) -> Option<*mut u8> {
-    let offset = address.wrapping_sub(memory.arena_base());
-    let limit = memory.limit();
+pub(super) fn arena<const LOAD: bool>(
+    memory: &Memory,
+    address: u64,
+    bytes: u64,
+) -> Option<*mut u8> {
+    let below = if LOAD { 0 } else { memory.read_only() };
+    let offset = address.wrapping_sub(memory.arena_base() + below);
+    let limit = memory.limit().saturating_sub(below);
     (offset < limit && limit - offset >= bytes)
         .then(|| std::ptr::with_exposed_provenance_mut(address as usize))
 }
@@ -86,12 +91,16 @@ pub(super) unsafe fn store_words(ptr: *mut u8, n: usize, words: [u32; 4]) {
 }
 
 /// A pointer for an access of all 64 lanes, if it is permitted as a whole and aligned.
-pub(super) fn bulk(memory: &Memory, start: u64, element: Element) -> Option<*mut u8> {
+pub(super) fn bulk<const LOAD: bool>(
+    memory: &Memory,
+    start: u64,
+    element: Element,
+) -> Option<*mut u8> {
     let align = element.bytes().min(4) as u64;
     if !start.is_multiple_of(align) {
         return None;
     }
-    arena(memory, start, 64 * element.bytes() as u64)
+    arena::<LOAD>(memory, start, 64 * element.bytes() as u64)
 }
 
 /// Reads 64 contiguous elements; `ptr` comes from [`bulk`].

@@ -4,7 +4,7 @@ const BASE: u64 = 0x7000_0000_0000;
 
 /// An allocation among the data, if there is room.
 fn place(table: &mut Table, len: u64, align: u64) -> Option<Placed> {
-    table.alloc((BASE, Part::Data), len, align, GAP)
+    table.alloc((BASE, Purpose::Data), len, align)
 }
 
 fn alloc(table: &mut Table, len: u64) -> Block {
@@ -36,7 +36,7 @@ fn alignment_counts_from_address_zero() {
     let base = BASE + 0x1000;
     let mut table = Table::new(1 << 20);
     let mut place = |len, align| {
-        let placed = table.alloc((base, Part::Data), len, align, RED_ZONE);
+        let placed = table.alloc((base, Purpose::Structure), len, align);
         placed.unwrap().block
     };
     place(1, 1);
@@ -95,7 +95,7 @@ fn the_systems_part_is_below_all_data() {
     let mut table = Table::new(4 << 20);
     let first = alloc(&mut table, 4);
     let system = |table: &mut Table| {
-        let placed = table.alloc((BASE, Part::System), 4096, 1, GAP).unwrap();
+        let placed = table.alloc((BASE, Purpose::System), 4096, 1).unwrap();
         assert!(placed.used_before || placed.block.start > first.start);
         placed
     };
@@ -115,11 +115,43 @@ fn the_systems_part_is_below_all_data() {
         assert_eq!(table.free(block.start), Some(*block));
     }
     assert_eq!(system(&mut table).block, blocks[0]);
-    let whole = table.alloc((BASE, Part::System), 130 << 10, 1, RED_ZONE);
+    let whole = table.alloc((BASE, Purpose::System), 60 << 10, 1);
     assert!(
         whole.unwrap().block.start < first.start,
         "holes are coalesced"
     );
+}
+
+#[test]
+fn what_kernels_may_only_read_is_below_everything_else() {
+    let mut table = Table::new(4 << 20);
+    assert_eq!(table.read_only(), 128 << 10);
+    let mut put = |purpose| table.alloc((BASE, purpose), 4096, 1).unwrap().block;
+    let (data, system) = (put(Purpose::Data), put(Purpose::System));
+    assert!((128 << 10..data.start).contains(&system.start));
+    let code = put(Purpose::Code);
+    let arguments: Vec<Block> = (0..8).map(|_| put(Purpose::Arguments)).collect();
+    let structure = put(Purpose::Structure);
+    for block in arguments.iter().chain([&code, &structure]) {
+        assert!(block.extent() <= 128 << 10, "{block:?}");
+    }
+    // One more gap has no room, which is no reason to refuse code.
+    let (other, last) = (put(Purpose::Code), put(Purpose::Structure));
+    assert!((128 << 10..data.start).contains(&other.start));
+    assert!(last.extent() <= 128 << 10);
+    assert_eq!(table.around(code.start + 4095), Some((code, Purpose::Code)),);
+    assert_eq!(table.around(code.start + 4096), None);
+    assert_eq!(
+        table.around(arguments[3].start),
+        Some((arguments[3], Purpose::Arguments))
+    );
+    for block in [code, arguments[0], other] {
+        assert_eq!(table.free(block.start), Some(block));
+    }
+    let mut put = |purpose| table.alloc((BASE, purpose), 4096, 1).unwrap();
+    let placed = put(Purpose::Code);
+    assert!(placed.used_before);
+    assert_eq!(placed.block, code);
 }
 
 #[test]
