@@ -7,13 +7,11 @@ use clap::{CommandFactory, Parser, Subcommand};
 use wavelift::manifest::keys;
 
 mod bench;
-mod compile;
 mod completions;
 mod diff;
 mod disasm;
 #[cfg(unix)]
 mod exec;
-mod folders;
 mod info;
 mod input;
 #[cfg(feature = "jit")]

@@ -47,19 +47,26 @@
 //! | launch without waiting, and in several streams at once | [`Device::stream`], [`Event`] | `examples/stream_events.rs` |
 //! | stop a launch, from another thread or after a time | [`CancelToken`], [`DeviceOptions::timeout`] | `examples/cancel.rs` |
 //! | see what a kernel did wrong | [`Fault`], [`DeviceOptions::memcheck`] | `examples/fault.rs` |
+//! | compile OpenCL C and HIP, read the disassembly | `compile`, [`listing`] | |
 //! | compare the engines, or bring one | [`DeviceOptions::engine`], [`Device::with_engine`] | `examples/diff_engines.rs` |
 //!
 //! Features, both on by default: `jit` is the translator, without which only the interpreter runs;
-//! `cli` is the program `wavelift` and includes `manifest`, the module of launch manifests. A
-//! program that only runs kernels needs `default-features = false, features = ["jit"]`.
+//! `cli` is the program `wavelift` and includes `manifest`, the module of launch manifests, and
+//! `compile`, that of sources. A program that only runs kernels needs
+//! `default-features = false, features = ["jit"]`.
 
 mod arg;
 mod buffer;
+#[cfg(feature = "compile")]
+pub mod compile;
 mod device;
 mod error;
 mod event;
+#[cfg(feature = "compile")]
+pub mod folders;
 mod host_buffer;
 mod launch;
+pub mod listing;
 #[cfg(feature = "manifest")]
 pub mod manifest;
 mod module;

@@ -9,6 +9,7 @@ use runtime::object::{self, CodeObject, KernelMetadata, TargetId};
 
 use crate::device::Device;
 use crate::error::Error;
+use crate::listing::{Comments, Listing};
 
 /// A code object that is loaded into a device's memory. Cheap to clone; its memory is freed with
 /// the last clone and the last kernel of it.
@@ -79,6 +80,11 @@ impl Module {
             object,
             code: Some(code),
         })))
+    }
+
+    /// The device that it was loaded for.
+    pub fn device(&self) -> &Device {
+        &self.0.device
     }
 
     /// Its target.
@@ -165,8 +171,33 @@ impl Kernel {
         &self.code
     }
 
-    pub(crate) fn device(&self) -> &Device {
-        &self.module.0.device
+    /// The device that it was loaded for.
+    pub fn device(&self) -> &Device {
+        self.module.device()
+    }
+
+    /// The kernel in its code object: descriptor and code.
+    pub fn object(&self) -> &object::Kernel {
+        let object = self.module.object().kernel(self.name());
+        object.expect("the kernel is made from it")
+    }
+
+    /// Its disassembly: assembler source in LLVM's syntax, with its descriptor. See
+    /// [`listing`](crate::listing) for more.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use wavelift::{Device, Module};
+    /// let code = std::fs::read("examples/saxpy/saxpy.gfx900.co")?;
+    /// let saxpy = Module::load(&Device::new()?, &code)?.kernel("saxpy")?;
+    /// assert!(saxpy.disassembly().contains("v_mul_f32_e32"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn disassembly(&self) -> String {
+        let listing = Listing::new(self.module.object(), Some(self.name()));
+        let listing = listing.expect("the kernel is in its code object");
+        listing.text(Comments::default()).to_string()
     }
 
     pub(crate) fn loaded(&self) -> &LoadedCode {

@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use frontend::Gfx;
 use runtime::object::{self, TargetId};
+use wavelift::listing::{Comments, Listing};
 
 use super::Status;
 use super::output::Output;
 
-mod descriptor;
-mod listing;
-mod metadata;
 mod print;
 
 /// Disassembles a code object, or single instructions, as LLVM spells them.
@@ -79,16 +77,15 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         None => object::open(&bytes, target.as_ref()),
     }
     .with_context(|| name.clone())?;
-    let listing =
-        listing::Listing::new(&object, args.kernel.as_deref()).with_context(|| name.clone())?;
+    let listing = Listing::new(&object, args.kernel.as_deref()).with_context(|| name.clone())?;
     if args.json {
         out.json(&print::json(&object, &listing))?;
     } else {
-        let comments = print::Comments {
+        let comments = Comments {
             addresses: args.addresses,
             bytes: args.bytes,
         };
-        print::text(&object, &listing, comments, out).with_context(|| name.clone())?;
+        write!(out, "{}", listing.text(comments))?;
     }
     Ok(Status::Success)
 }

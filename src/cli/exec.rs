@@ -9,8 +9,9 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::builder::PossibleValuesParser;
 
+use wavelift::folders;
+
 use super::Status;
-use super::folders;
 use super::options::{seconds, stack};
 use super::output::{Output, complain};
 

@@ -2,19 +2,19 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use runtime::foreign;
 use runtime::object::TargetId;
 use wavelift::Device;
+use wavelift::compile::{self, DEFAULT_TARGET, Language};
 use wavelift::manifest::{Manifest, Place, read_whole};
 
 use super::Status;
-use super::compile::{self, Language};
 use super::one_liner::{self, Made, OneLiner, Origins};
 use super::options::RunOptions;
-use super::output::Output;
+use super::output::{Output, complain};
 use super::session::Session;
 
 /// Something to run.
@@ -50,7 +50,7 @@ pub(super) fn made(file: &Path, options: &RunOptions) -> anyhow::Result<Option<M
     let target: Option<TargetId> = options.target.as_deref().map(str::parse).transpose()?;
     let shown = foreign::path(file);
     if let Some(language) = Language::of(file) {
-        let object = compile::compile(file, language, options.target.as_deref())?;
+        let object = compiled(file, language, options.target.as_deref())?;
         let bytes =
             read_whole(&object).with_context(|| format!("cannot read {}", object.display()))?;
         return kernel
@@ -70,6 +70,22 @@ pub(super) fn made(file: &Path, options: &RunOptions) -> anyhow::Result<Option<M
             .map(Some);
     }
     refuse_options(kernel, &shown).map(|()| None)
+}
+
+/// A code object compiled from a source.
+fn compiled(source: &Path, language: Language, target: Option<&str>) -> anyhow::Result<PathBuf> {
+    let compiled = compile::compile_as(source, language, target, |compiler| {
+        complain(format_args!(
+            "compiling {} for {} with {}",
+            foreign::path(source),
+            target.unwrap_or(DEFAULT_TARGET),
+            compiler.display()
+        ));
+    })?;
+    if !compiled.messages.trim().is_empty() {
+        complain(format_args!("{}", compiled.messages.trim_end()));
+    }
+    Ok(compiled.object)
 }
 
 /// Does a regular file begin with device code? What cannot be read is reported when it is read as a manifest.

@@ -113,6 +113,16 @@ pub struct ArgMetadata {
 }
 
 impl ArgMetadata {
+    /// Does the kernel only read what it points to, as far as the metadata says? It is declared so, or
+    /// the compiler has found it.
+    pub fn is_read_only(&self) -> bool {
+        let read_only = |access: &Option<String>| access.as_deref() == Some("read_only");
+        self.is_const
+            || self.address_space.as_deref() == Some("constant")
+            || read_only(&self.access)
+            || read_only(&self.actual_access)
+    }
+
     /// Name and type for a message, such as `x (float*)`.
     pub fn label(&self) -> String {
         match (&self.name, &self.type_name) {

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::super::folders;
+use wavelift::folders;
+
 use super::super::new_file::NewFile;
 use super::library::{DRIVER, HSA};
 

@@ -1,4 +1,18 @@
-//! Contents of a code object's code: instructions, data between them, functions and branch targets.
+//! Disassembly: instructions, data between them, functions and branch targets of a code object, and
+//! all of it as assembler source.
+//!
+//! ```
+//! use wavelift::listing::{Comments, Listing};
+//! use wavelift::object;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let object = object::open(&std::fs::read("examples/saxpy/saxpy.gfx900.co")?, None)?;
+//! let listing = Listing::new(&object, Some("saxpy"))?;
+//! let source = listing.text(Comments::default()).to_string();
+//! assert!(source.contains("s_endpgm"));
+//! # Ok(())
+//! # }
+//! ```
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -6,46 +20,74 @@ use std::ops::Range;
 use frontend::{DecodeError, Forms, Gfx, Inst, Op, Operand, Ty};
 use runtime::object::{CodeObject, LoadError};
 
+mod descriptor;
+mod metadata;
+mod text;
+
+pub use descriptor::directives;
+pub use text::{Comments, Text};
+
 /// Something in the code.
-pub(super) enum Item {
+#[derive(Clone, Debug)]
+pub enum Item {
     /// An instruction.
     Inst(Inst),
     /// A dword that is none.
     Data(DecodeError),
     /// Equal dwords in a row between functions.
-    Fill { word: u32, count: u64 },
+    Fill {
+        /// The dword.
+        word: u32,
+        /// How many.
+        count: u64,
+    },
 }
 
 /// An item with its address and bytes.
-pub(super) struct Line<'a> {
-    pub(super) address: u64,
-    pub(super) bytes: &'a [u8],
-    pub(super) item: Item,
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    /// Address in the code object.
+    pub address: u64,
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// What they are.
+    pub item: Item,
 }
 
 /// A function's beginning.
-pub(super) struct Function<'a> {
-    pub(super) name: &'a str,
-    pub(super) address: u64,
-    /// 0 if unknown.
-    pub(super) size: u64,
-    pub(super) exported: bool,
+#[derive(Clone, Debug)]
+pub struct Function<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Address in the code object.
+    pub address: u64,
+    /// Size in bytes; 0 if unknown.
+    pub size: u64,
+    /// Is it visible outside the code object?
+    pub exported: bool,
 }
 
 /// Consecutive code.
-pub(super) struct Part<'a> {
-    pub(super) range: Range<u64>,
-    pub(super) lines: Vec<Line<'a>>,
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    /// Its addresses.
+    pub range: Range<u64>,
+    /// What is in it, by address.
+    pub lines: Vec<Line<'a>>,
 }
 
-/// All code to print.
-pub(super) struct Listing<'a> {
-    pub(super) gfx: Gfx,
-    pub(super) parts: Vec<Part<'a>>,
-    /// By address.
-    pub(super) functions: Vec<Function<'a>>,
+/// The code of a code object, or of one kernel of it.
+#[derive(Clone, Debug)]
+pub struct Listing<'a> {
+    pub(crate) object: &'a CodeObject,
+    /// The target.
+    pub gfx: Gfx,
+    /// The code.
+    pub parts: Vec<Part<'a>>,
+    /// Functions, by address.
+    pub functions: Vec<Function<'a>>,
     /// Addresses that branches lead to, where an item begins.
-    pub(super) labels: BTreeSet<u64>,
+    pub labels: BTreeSet<u64>,
 }
 
 /// Dwords between functions that make a [`Item::Fill`].
@@ -53,10 +95,7 @@ const FILL_AT_LEAST: usize = 4;
 
 impl<'a> Listing<'a> {
     /// The code of the object, or of one kernel.
-    pub(super) fn new(
-        object: &'a CodeObject,
-        kernel: Option<&str>,
-    ) -> Result<Listing<'a>, LoadError> {
+    pub fn new(object: &'a CodeObject, kernel: Option<&str>) -> Result<Listing<'a>, LoadError> {
         let gfx = object.target.gfx;
         let ranges: Vec<Range<u64>> = match kernel {
             Some(name) => vec![object.kernel(name)?.code.clone()],
@@ -93,6 +132,7 @@ impl<'a> Listing<'a> {
         functions.retain(|function| ranges.iter().any(|range| range.contains(&function.address)));
         functions.sort_by_key(|function| function.address);
         let mut listing = Listing {
+            object,
             gfx,
             parts: Vec::new(),
             functions,
@@ -185,7 +225,7 @@ impl<'a> Listing<'a> {
 
 impl Line<'_> {
     /// The address that a branch with an immediate distance leads to.
-    pub(super) fn branch_target(&self) -> Option<u64> {
+    pub fn branch_target(&self) -> Option<u64> {
         let Item::Inst(inst) = &self.item else {
             return None;
         };
@@ -203,7 +243,7 @@ impl Line<'_> {
 
     /// The instruction's text would assemble to other bytes: assemblers encode a literal that fits
     /// the instruction itself without the literal.
-    pub(super) fn assembles_shorter(&self) -> bool {
+    pub fn assembles_shorter(&self) -> bool {
         let Item::Inst(inst) = &self.item else {
             return false;
         };

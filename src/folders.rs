@@ -1,4 +1,4 @@
-//! Folders of the user's cache.
+//! Folders of the user's cache: `$XDG_CACHE_HOME/wavelift` or `~/.cache/wavelift`.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -17,25 +17,23 @@ fn cache() -> Option<PathBuf> {
 }
 
 /// Where code objects are kept that were compiled from sources.
-pub(super) fn compiled() -> Option<PathBuf> {
+pub fn compiled() -> Option<PathBuf> {
     cache().map(|folder| folder.join("compiled"))
 }
 
 /// Where translated code is kept.
-#[cfg(unix)]
-pub(super) fn code() -> Option<PathBuf> {
+pub fn code() -> Option<PathBuf> {
     cache().map(|folder| folder.join("code"))
 }
 
 /// Where the libraries of this version are written.
-#[cfg(embedded)]
-pub(super) fn libraries() -> Option<PathBuf> {
+pub fn libraries() -> Option<PathBuf> {
     let version = env!("CARGO_PKG_VERSION");
     cache().map(|folder| folder.join("lib").join(version))
 }
 
 /// Creates a folder and those above it, for this user only, unless they exist.
-pub(super) fn create(folder: &Path) -> io::Result<()> {
+pub fn create(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

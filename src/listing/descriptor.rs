@@ -4,7 +4,7 @@ use frontend::Gfx;
 use runtime::object::{KernelDescriptor, Setting, Target};
 
 /// The block's directives with their values, in LLVM's order.
-pub(super) fn directives(d: &KernelDescriptor, target: &Target) -> Vec<(&'static str, u32)> {
+pub fn directives(d: &KernelDescriptor, target: &Target) -> Vec<(&'static str, u32)> {
     let gfx = target.gfx;
     let mut out = Vec::with_capacity(40);
     let mut put = |name, value: u32| out.push((name, value));

@@ -1,21 +1,103 @@
-//! Sources on the command line: OpenCL C and HIP are compiled by the clang that is found, and what it made is kept.
+//! OpenCL C and HIP sources: they are compiled by the clang that is found, and what it made is kept.
+//!
+//! ```no_run
+//! use wavelift::{Device, compile};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let compiled = compile::compile("saxpy.cl".as_ref(), Some("gfx900"))?;
+//! eprint!("{}", compiled.messages);
+//! let module = wavelift::Module::load(&Device::new()?, &std::fs::read(&compiled.object)?)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
-use anyhow::{Context, bail};
 use runtime::foreign;
 use sha2::{Digest, Sha256};
 
-use super::folders;
-use super::new_file::NewFile;
-use super::output::complain;
+use crate::folders;
+
+/// Why a source was not compiled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// The file's name tells no language.
+    #[error("{} is no source: .cl (OpenCL C) and .hip (HIP) are compiled", foreign::path(.0))]
+    Language(PathBuf),
+    /// The source cannot be read.
+    #[error("cannot read {}: {error}", foreign::path(.path))]
+    Read {
+        /// The source.
+        path: PathBuf,
+        /// The host's error.
+        error: io::Error,
+    },
+    /// No compiler is installed.
+    #[error("cannot compile {}: {}", foreign::path(.path), .language.nothing_found())]
+    NoCompiler {
+        /// The source.
+        path: PathBuf,
+        /// Its language.
+        language: Language,
+    },
+    /// No folder for what the compiler makes.
+    #[error("neither XDG_CACHE_HOME nor HOME names a folder for compiled code")]
+    NoFolder,
+    /// The folder cannot be made.
+    #[error("cannot make the folder {}: {error}", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The host's error.
+        error: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}: {error}", .path.display())]
+    Write {
+        /// The file or its folder.
+        path: PathBuf,
+        /// The host's error.
+        error: io::Error,
+    },
+    /// The compiler cannot be run.
+    #[error("cannot run {}: {error}", .compiler.display())]
+    Run {
+        /// The compiler.
+        compiler: PathBuf,
+        /// The host's error.
+        error: io::Error,
+    },
+    /// The compiler refuses the source.
+    #[error("{} did not compile {} ({status}):\n{}{}", .compiler.display(), foreign::path(.path), .messages.trim_end(), hint(.messages))]
+    Refused {
+        /// The compiler.
+        compiler: PathBuf,
+        /// The source.
+        path: PathBuf,
+        /// How it ended.
+        status: ExitStatus,
+        /// What it printed.
+        messages: String,
+    },
+}
+
+/// What a source was compiled to.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The file with the code object, in the user's cache. It is made again when it is gone.
+    pub object: PathBuf,
+    /// The compiler's warnings; empty if the code object was there already.
+    pub messages: String,
+}
 
 /// A language that is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub enum Language {
     /// OpenCL C.
     OpenCl,
     /// HIP.
@@ -24,17 +106,29 @@ pub(super) enum Language {
 
 impl Language {
     /// By the file's name.
-    pub(super) fn of(path: &Path) -> Option<Language> {
+    pub fn of(path: &Path) -> Option<Language> {
         match path.extension()?.to_str()? {
             "cl" => Some(Language::OpenCl),
             "hip" => Some(Language::Hip),
             _ => None,
         }
     }
+
+    /// What to do where no compiler is found.
+    fn nothing_found(self) -> &'static str {
+        match self {
+            Language::OpenCl => {
+                "no clang was found; install one (Debian: apt-get install clang-19 lld-19 rocm-device-libs), or name it in WAVELIFT_CLANG"
+            }
+            Language::Hip => {
+                "neither hipcc nor clang was found; install one (Debian: apt-get install hipcc libamdhip64-dev), or name it in WAVELIFT_CLANG"
+            }
+        }
+    }
 }
 
 /// The target when none is named.
-const DEFAULT_TARGET: &str = "gfx906";
+pub const DEFAULT_TARGET: &str = "gfx906";
 
 /// Versions of clang that are looked for, the preferred one first.
 const CLANGS: [&str; 10] = [
@@ -57,63 +151,85 @@ const DEVICE_LIBRARIES: [&str; 3] = [
     "/opt/rocm/amdgcn/bitcode",
 ];
 
-/// A code object compiled from a source.
-pub(super) fn compile(
+/// The code object of a source, whose language is told by its name (`.cl`, `.hip`), for a target such
+/// as `gfx906`, which is the default. It is compiled unless that was done before and nothing has
+/// changed since: the source, what it includes, the compiler and its options.
+pub fn compile(source: &Path, target: Option<&str>) -> Result<Compiled, CompileError> {
+    let Some(language) = Language::of(source) else {
+        return Err(CompileError::Language(source.to_owned()));
+    };
+    compile_as(source, language, target, |_| {})
+}
+
+/// As [`compile`], of a known language. Calls `begins` with the compiler's path before it runs.
+pub fn compile_as(
     source: &Path,
     language: Language,
     target: Option<&str>,
-) -> anyhow::Result<PathBuf> {
-    let shown = foreign::path(source);
+    begins: impl FnOnce(&Path),
+) -> Result<Compiled, CompileError> {
+    let path = source.to_owned();
     // A source that is not there is the first thing to say.
-    let text = std::fs::read(source).with_context(|| format!("cannot read {shown}"))?;
+    let text = match std::fs::read(source) {
+        Ok(text) => text,
+        Err(error) => return Err(CompileError::Read { path, error }),
+    };
     let target = target.unwrap_or(DEFAULT_TARGET);
-    let compiler = find(language).with_context(|| format!("cannot compile {shown}"))?;
+    let Some(compiler) = find(language) else {
+        return Err(CompileError::NoCompiler { path, language });
+    };
     let arguments = arguments(language, &compiler, target);
-    let folder = folders::compiled()
-        .context("neither XDG_CACHE_HOME nor HOME names a folder for compiled code")?;
-    folders::create(&folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let folder = folders::compiled().ok_or(CompileError::NoFolder)?;
+    if let Err(error) = folders::create(&folder) {
+        return Err(CompileError::Folder { folder, error });
+    }
     let stem = folder.join(key(source, &text, &compiler, &arguments));
     let object = stem.with_extension("co");
     let list = stem.with_extension("deps");
     if object.is_file() && is_current(&list) {
-        return Ok(object);
+        let messages = String::new();
+        return Ok(Compiled { object, messages });
     }
-    complain(format_args!(
-        "compiling {shown} for {target} with {}",
-        compiler.display()
-    ));
-    let work = tempfile::tempdir_in(&folder)
-        .with_context(|| format!("cannot write into {}", folder.display()))?;
+    begins(&compiler);
+    let work = match tempfile::tempdir_in(&folder) {
+        Ok(work) => work,
+        Err(error) => {
+            let path = folder;
+            return Err(CompileError::Write { path, error });
+        }
+    };
     let (made, dependencies) = (work.path().join("out.co"), work.path().join("out.d"));
     let mut command = Command::new(&compiler);
     command.args(&arguments).arg(source).arg("-o").arg(&made);
     command.arg("-MD").arg("-MF").arg(&dependencies);
-    let output = command
-        .output()
-        .with_context(|| format!("cannot run {}", compiler.display()))?;
-    let messages = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        bail!(
-            "{} did not compile {shown} ({}):\n{}{}",
-            compiler.display(),
-            output.status,
-            messages.trim_end(),
-            hint(&messages)
-        );
-    }
-    if !messages.trim().is_empty() {
-        complain(format_args!("{}", messages.trim_end()));
-    }
-    let keep = || -> std::io::Result<()> {
-        let listed = std::fs::read_to_string(&dependencies).unwrap_or_default();
-        let mut file = NewFile::create(&list)?;
-        std::io::Write::write_all(&mut file, digests(&listed, source).as_bytes())?;
-        std::fs::rename(&made, &object)?;
-        file.commit()
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => return Err(CompileError::Run { compiler, error }),
     };
-    keep().with_context(|| format!("cannot write {}", object.display()))?;
-    Ok(object)
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        return Err(CompileError::Refused {
+            compiler,
+            path,
+            status: output.status,
+            messages,
+        });
+    }
+    let keep = || -> io::Result<()> {
+        let listed = std::fs::read_to_string(&dependencies).unwrap_or_default();
+        let new = work.path().join("out.deps");
+        std::fs::write(&new, digests(&listed, source))?;
+        // An object without its list is made again.
+        std::fs::rename(&made, &object)?;
+        std::fs::rename(&new, &list)
+    };
+    match keep() {
+        Ok(()) => Ok(Compiled { object, messages }),
+        Err(error) => Err(CompileError::Write {
+            path: object,
+            error,
+        }),
+    }
 }
 
 /// What to install where the compiler lacks something.
@@ -128,18 +244,15 @@ fn hint(messages: &str) -> &'static str {
 }
 
 /// The compiler for a language.
-fn find(language: Language) -> anyhow::Result<PathBuf> {
+fn find(language: Language) -> Option<PathBuf> {
     if let Some(own) = std::env::var_os("WAVELIFT_CLANG").filter(|own| !own.is_empty()) {
-        return Ok(own.into());
+        return Some(own.into());
     }
-    let found = match language {
-        Language::OpenCl => CLANGS.iter().find_map(|name| in_path(name)),
-        Language::Hip => in_path("hipcc").or_else(|| CLANGS.iter().find_map(|name| in_path(name))),
-    };
-    found.with_context(|| match language {
-        Language::OpenCl => "no clang was found; install one (Debian: apt-get install clang-19 lld-19 rocm-device-libs), or name it in WAVELIFT_CLANG",
-        Language::Hip => "neither hipcc nor clang was found; install one (Debian: apt-get install hipcc libamdhip64-dev), or name it in WAVELIFT_CLANG",
-    })
+    let clang = || CLANGS.iter().find_map(|name| in_path(name));
+    match language {
+        Language::OpenCl => clang(),
+        Language::Hip => in_path("hipcc").or_else(clang),
+    }
 }
 
 /// A program by name, or by path.
