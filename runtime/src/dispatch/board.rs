@@ -92,6 +92,7 @@ pub(super) struct Lists<'a> {
     /// Ranges of numbers, by the first.
     returned: BTreeMap<u64, u64>,
     /// Places without a workgroup.
+    #[expect(clippy::vec_box, reason = "they move between this list and workers")]
     pub(super) free: Vec<Box<Resident<'a>>>,
 }
 

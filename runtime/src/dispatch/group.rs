@@ -138,9 +138,11 @@ impl<'a> Resident<'a> {
         }
         let running = self.sets.ready | self.late;
         let live = running | self.sets.waiting;
-        let waves = (0..).zip(&self.place.room.waves);
-        let live = waves.filter(|&(n, _)| n < 32 && live >> n & 1 == 1);
-        let of = |(n, wave): (u32, &Box<WaveState>)| match running >> n & 1 {
+        let waves = self.place.room.waves.iter().map(|wave| &**wave);
+        let live = (0..)
+            .zip(waves)
+            .filter(|&(n, _)| n < 32 && live >> n & 1 == 1);
+        let of = |(n, wave): (u32, &WaveState)| match running >> n & 1 {
             0 => WaveWait::at_barrier(n, wave),
             _ => WaveWait::running(n, wave),
         };

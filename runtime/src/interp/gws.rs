@@ -62,10 +62,11 @@ impl Exec<'_, '_> {
 
     /// The value of the first active lane.
     fn gws_value(&self) -> Run<u32> {
-        let register = match self.inst.src[0] {
-            source @ (Operand::Vgpr(_) | Operand::Agpr(_)) => self.memory_vgpr(source, 1)?,
-            _ => return self.unknown(),
-        };
+        let source = self.inst.src[0];
+        if !matches!(source, Operand::Vgpr(_) | Operand::Agpr(_)) {
+            return self.unknown();
+        }
+        let register = self.memory_vgpr(source, 1)?;
         let lane = self.wave.exec().trailing_zeros() as usize % frontend::LANES;
         Ok(self.wave.vgpr[register][lane])
     }

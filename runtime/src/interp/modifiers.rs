@@ -158,10 +158,8 @@ impl Exec<'_, '_> {
     /// sources; rows like `v_cndmask_b32` declare theirs as f32.
     fn has_sign(&self, ty: Ty) -> bool {
         let as_float = self.inst.desc.forms.has(Forms::FLOAT_MODS);
-        match ty {
-            Ty::PkF16 => choices::DOT2C_HAS_SIGNS,
-            _ => matches!(ty, Ty::F16 | Ty::F32 | Ty::F64) || as_float && ty == Ty::B32,
-        }
+        let pair = choices::DOT2C_HAS_SIGNS && ty == Ty::PkF16;
+        pair || matches!(ty, Ty::F16 | Ty::F32 | Ty::F64) || as_float && ty == Ty::B32
     }
 
     /// VALU source `n` of up to 32 bits, modified. 16-bit values come in the low half, the high

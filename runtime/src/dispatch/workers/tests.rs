@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicUsize;
 use frontend::{Gfx, WaveState};
 
 use super::super::launch::Arguments;
+use super::super::packet::{PACKET_BYTES, QUEUE_BYTES};
 use super::super::shape::Shape;
 use super::*;
 use crate::engine::{Exit, Group, PRIVATE_BASE, SHARED_BASE};
