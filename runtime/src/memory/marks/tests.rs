@@ -107,7 +107,7 @@ fn an_arena_that_is_nearly_full_has_smaller_marks() {
     while let Ok(start) = memory.alloc_for(Purpose::Buffer, 1 << 20, 256) {
         buffers.push(start);
     }
-    assert!(buffers.len() > 55, "{}", buffers.len());
+    assert!(buffers.len() > 50, "{}", buffers.len());
     for pair in buffers.windows(2) {
         let end = pair[0] + (1 << 20);
         assert!(pair[1] > end);
