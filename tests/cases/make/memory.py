@@ -191,9 +191,13 @@ def lds():
     c.block("ds_write_addtid_b32 v4 offset:8", ["exec=3 m0=20 v4[0]=22222222 v4[1]=11111111 -> group[28]=1111111122222222", "exec=8000000000000000 m0=0 v4=12345678 -> group[104]=12345678"], GFX9)
     c.block("ds_condxchg32_rtn_b64 v[0:1], v4, v[8:9]", ["v4=win+10 v[8:9]=8000000500000007 lds[10]=1111111122222222 -> v[0:1]=1111111122222222 lds[14]=00000005", "v4=win+10 v[8:9]=0000000580000007 lds[10]=1111111122222222 -> v[0:1]=1111111122222222 lds[10]=00000007"], GFX7UP,
             "each dword whose data has bit 31 set is written, without that bit")
-    for text in ("ds_gws_init v4 gds", "ds_gws_sema_v gds", "ds_gws_sema_br v4 gds", "ds_gws_sema_p gds", "ds_gws_barrier v4 gds", "ds_ordered_count v0, v4 gds"):
-        c.block(text, ["-> fault: unsupported", "v4=0 -> fault: unsupported"], note="global data share")
-    c.block("ds_gws_sema_release_all gds", ["-> fault: unsupported", "v4=0 -> fault: unsupported"], GFX7UP)
+    c.block("ds_ordered_count v0, v4 gds", ["-> fault: unsupported", "v4=0 -> fault: unsupported"], note="global data share")
+    # Global wave sync of one wave. M0[21:16] is part of the resource's number.
+    lines = lambda more="": [f"m0={m0:x} v4=0 {more}s0=9 -> s0=1" for m0 in (0, 0x120000)]
+    c.block("ds_gws_init v4 gds ; ds_gws_barrier v4 gds ; s_mov_b32 s0, 1", lines(), note="a barrier of one wave")
+    c.block("ds_gws_init v4 gds ; ds_gws_sema_v gds ; ds_gws_sema_p gds ; s_mov_b32 s0, 1", lines(), note="a semaphore")
+    c.block("ds_gws_init v4 gds ; ds_gws_sema_br v8 gds ; ds_gws_sema_p gds ; ds_gws_sema_p gds ; s_mov_b32 s0, 1", lines("v8=2 "), note="released twice")
+    c.block("ds_gws_init v4 gds ; ds_gws_sema_release_all gds ; s_mov_b32 s0, 1", lines(), GFX7UP, "nobody waits")
     # LDS as an operand.
     c.block(["v_mov_b32_e32 v0, src_lds_direct", "v_mov_b32_e32 v0, lds_direct"], ["m0=00020010 group[10]=12345678 -> v0=12345678", "m0=00000010 group[10]=12345688 -> v0=00000088", "m0=00010010 group[10]=1234f678 -> v0=0000f678", "m0=00040010 group[10]=12345688 -> v0=ffffff88", "m0=00050010 group[10]=1234f678 -> v0=fffff678"],
             note="LDS_DIRECT: M0[15:0] address, M0[18:16] format; broadcast")
