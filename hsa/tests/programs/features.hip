@@ -106,16 +106,17 @@ static void stream_ordered_memory()
     HIP(hipStreamDestroy(stream));
 }
 
-static void no_cooperative_launches()
+static void cooperative_launches()
 {
-    int there = 1, n = N, *data = zeros();
+    int there = 0, n = 1000, *data = zeros();
     HIP(hipDeviceGetAttribute(&there, hipDeviceAttributeCooperativeLaunch, 0));
-    EXPECT(!there);
+    EXPECT(there);
     void *arguments[] = {&data, &n};
-    EXPECT(hipLaunchCooperativeKernel((void *)add_one, dim3(4), dim3(256), arguments, 0, 0) != hipSuccess);
-    (void)hipGetLastError();
+    HIP(hipLaunchCooperativeKernel((void *)add_one, dim3(4), dim3(256), arguments, 0, 0));
     HIP(hipDeviceSynchronize());
-    EXPECT(last(data) == 0);
+    int first[2];
+    HIP(hipMemcpy(first, data + n - 1, sizeof first, hipMemcpyDeviceToHost));
+    EXPECT(first[0] == 1 && first[1] == 0);
     HIP(hipFree(data));
 }
 
@@ -125,6 +126,6 @@ int main()
     values();
     three_dimensions();
     stream_ordered_memory();
-    no_cooperative_launches();
+    cooperative_launches();
     return verdict();
 }
