@@ -58,6 +58,11 @@ impl Gws {
         change(&mut self.resources()[usize::from(resource) % RESOURCES])
     }
 
+    /// Brings all resources to their initial state, in which no wave may wait for one.
+    pub fn reset(&self) {
+        *self.resources() = [Resource::default(); RESOURCES];
+    }
+
     /// The resource that a wave waits for.
     pub(crate) fn resource_of(wave: &WaveState) -> Option<u8> {
         match wave.hwreg[WaveState::GWS] {

@@ -501,6 +501,7 @@ impl Bench {
         // All of it was written.
         lds.check(Access::Write, 0, LDS as u32)
             .expect("it is the LDS");
+        self.memory.gws().reset();
         let mut stats = Stats::default();
         let mut hash = DefaultHasher::new();
         let mut last: Option<State> = None;

@@ -6,7 +6,7 @@ use frontend::op::Data;
 
 use super::bytes;
 use crate::legalize::Code;
-use crate::vir::{Op as VirOp, Value, types};
+use crate::vir::{Value, types};
 
 /// Lanes whose elements one vector contains.
 const QUARTER: i64 = 4;
@@ -71,9 +71,9 @@ impl Code<'_> {
         if !is_signed(data) {
             return joined;
         }
-        let above = 32 - 8 * bytes(data);
-        let above = self.of_lanes(1, 16).dwords_by(|_| above);
-        self.b.op(VirOp::Sshr, &[joined, above], types::I32X16)
+        let above = 32 - 8 * i64::from(bytes(data));
+        let above = self.b.iconst(types::I32, above);
+        self.b.sshr(joined, above)
     }
 }
 
