@@ -4,7 +4,7 @@ use frontend::inst::{Dpp, Form, Inst, Operand, Sdwa, Sel, Unused};
 use frontend::isa;
 
 use frontend::desc::{Encoding, InstDesc};
-use frontend::op::Op;
+use frontend::op::{DsOp, Op};
 use frontend::target::Gfx;
 use frontend::ty::Ty;
 use lower::ir::build::Build;
@@ -50,6 +50,14 @@ const MODE: u32 = 0x3f0;
 /// What the interpreter runs, and why.
 fn may_fall_back(desc: &InstDesc) -> Option<&'static str> {
     Some(match desc.op {
+        Op::Ds(
+            DsOp::GwsInit
+            | DsOp::GwsBarrier
+            | DsOp::GwsSemaV
+            | DsOp::GwsSemaBr
+            | DsOp::GwsSemaP
+            | DsOp::GwsSemaReleaseAll,
+        ) => "global wave sync",
         Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => "matrices of CDNA",
         _ => return None,
     })
