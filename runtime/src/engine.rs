@@ -283,8 +283,8 @@ pub struct Stats {
     pub improve_seconds: f64,
     /// Regions whose translation came from the cache, in memory or on disk.
     pub regions_cached: u64,
-    /// Regions that the wide back end refused and left to Cranelift, by the missing construct.
-    /// Cached ones count, too.
+    /// Regions that the wide back end refused and left to Cranelift, by the missing construct, and
+    /// hot ones whose second translation failed, by the error. Cached ones count, too.
     pub refusals: BTreeMap<String, u64>,
     /// Translations that could not be written to the cache directory.
     pub cache_failures: u64,

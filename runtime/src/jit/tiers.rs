@@ -5,6 +5,7 @@
 //! registers in the wave, and keep nothing in the frame when they leave, so that the change is not
 //! observable.
 
+use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, RwLock, Weak};
@@ -77,9 +78,16 @@ impl Shared {
         done.regions_improved += 1;
         done.improve_seconds += time.as_secs_f64();
         done.cache_failures += u64::from(!is_written);
+        drop(done);
         if let Some(what) = refused {
-            *done.refusals.entry(what.to_owned()).or_default() += 1;
+            self.note_refusal(what);
         }
+    }
+
+    /// Records that the wide back end refused something, or that a second translation failed.
+    fn note_refusal(&self, what: &str) {
+        let mut done = self.done.lock().expect("no holder of the lock panics");
+        *done.refusals.entry(what.to_owned()).or_default() += 1;
     }
 }
 
@@ -143,30 +151,32 @@ fn work(host: HostLevel, shared: &Weak<Shared>, jobs: &Receiver<Job>) {
         let Some(shared) = shared.upgrade() else {
             return;
         };
-        let start = Instant::now();
-        let object = compiler.object(&job.func, &job.options, job.base, Allocation::Optimizing);
-        let Ok(object) = object.map(Arc::new) else {
-            continue;
-        };
-        cache::remember(job.cache_key, &object);
-        let written = job
-            .folder
-            .map_or(Ok(()), |folder| folder.write(&job.cache_key, &object));
-        let refused = object.refused.clone();
-        let code = Compiled::new(object, job.base, job.sites, job.fallbacks);
-        let Ok(code) = code.map(Arc::new) else {
-            continue;
-        };
-        {
-            let mut regions = shared
-                .regions
-                .write()
-                .expect("no holder of the lock panics");
-            regions.replace(job.number, code);
+        if let Err(error) = improve(&mut compiler, &shared, job) {
+            shared.note_refusal(&error.to_string());
         }
-        shared.note(refused.as_deref(), start.elapsed(), written.is_ok());
-        shared.generation.fetch_add(1, Ordering::Release);
     }
+}
+
+/// Translates a hot region again and replaces its first translation.
+fn improve(compiler: &mut Jit, shared: &Shared, job: Job) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    let object = compiler.object(&job.func, &job.options, job.base, Allocation::Optimizing)?;
+    let object = Arc::new(object);
+    cache::remember(job.cache_key, &object);
+    let written = job
+        .folder
+        .map_or(Ok(()), |folder| folder.write(&job.cache_key, &object));
+    let refused = object.refused.clone();
+    let code = Compiled::new(object, job.base, job.sites, job.fallbacks)?;
+    let mut regions = shared
+        .regions
+        .write()
+        .expect("no holder of the lock panics");
+    regions.replace(job.number, Arc::new(code));
+    drop(regions);
+    shared.note(refused.as_deref(), start.elapsed(), written.is_ok());
+    shared.generation.fetch_add(1, Ordering::Release);
+    Ok(())
 }
 
 #[cfg(test)]

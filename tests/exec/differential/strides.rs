@@ -8,9 +8,10 @@ use harness::snippet::set64;
 use super::program::Item;
 use super::{Checker, How, env};
 
-/// SGPR pairs: EXEC of the accesses, and the address of the buffer.
-const MASK: usize = 20;
+/// The SGPR pair with the address of the buffer.
 const BASE: usize = 22;
+
+const EXEC: usize = 126;
 
 /// Bytes from lane to lane: overlapping elements, neighbours, elements with gaps.
 const STRIDES: [u32; 6] = [1, 2, 3, 4, 5, 12];
@@ -41,19 +42,19 @@ fn access((global, ds): (u32, u32), load: bool, lds: bool, register: u32) -> Ite
     }
 }
 
-/// The address of a lane is `stride * v0 + 64 * v1` in v2, from where EXEC is as s[20:21] say.
-fn program(stride: u32, lds: bool) -> Vec<Item> {
+/// The address of a lane is `stride * v0` in v2, in workgroups of rows `64 * v1` more. (Nothing is known of v1 in a wave
+/// of one row.)
+fn program(stride: u32, rows: bool, lds: bool) -> Vec<Item> {
     let vop2 =
         |op: u32, to: u32, scalar: u32, v: u32| words(&[op << 25 | to << 17 | v << 9 | scalar]);
-    let mut items = vec![
-        // v_mul_u32_u24
-        vop2(8, 2, 128 + stride, 0),
-        vop2(8, 3, 128 + 64, 1),
+    // v_mul_lo_u32 v2, v0, stride
+    let mut items = vec![words(&[0xd285_0002, (128 + stride) << 9 | 256])];
+    if rows {
+        // v_lshlrev_b32 v3, 6, v1
+        items.push(vop2(18, 3, 128 + 6, 1));
         // v_add_u32 v2, v3, v2
-        vop2(52, 2, 256 + 3, 2),
-        // s_mov_b64 exec, s[20:21]
-        words(&[0xbefe_0100 | MASK as u32]),
-    ];
+        items.push(vop2(52, 2, 256 + 3, 2));
+    }
     for (n, &load) in LOADS.iter().enumerate() {
         items.push(access(load, true, lds, 8 + n as u32));
     }
@@ -75,8 +76,9 @@ fn strides() {
     let shapes: Vec<usize> = (0..checker.shapes.len()).filter(usual).collect();
     assert!(!shapes.is_empty(), "shapes are called otherwise");
     for (n, stride) in STRIDES.into_iter().enumerate() {
-        for (lds, row) in [(false, [0, 4, 3][n % 3]), (true, [4, 0][n % 2])] {
-            let items = program(stride, lds);
+        let rows = [4, 3][n % 2];
+        for (lds, row) in [(false, 0), (true, 0), (false, rows), (true, rows)] {
+            let items = program(stride, row != 0, lds);
             let mut first = checker.state(&mut r);
             (first.fresh, first.rows) = (true, row);
             for lane in 0..64u32 {
@@ -86,7 +88,6 @@ fn strides() {
                 first.vgpr[1][at] = lane / width;
                 first.vgpr[2][at] = 0;
             }
-            set64(&mut first.sgpr, 126, !0);
             set64(&mut first.sgpr, BASE, checker.bench.buffer() + 512);
             let masks = [
                 !0,
@@ -99,7 +100,7 @@ fn strides() {
                 .into_iter()
                 .map(|mask| {
                     let mut state = first.clone();
-                    set64(&mut state.sgpr, MASK, mask);
+                    set64(&mut state.sgpr, EXEC, mask);
                     state
                 })
                 .collect();
