@@ -398,18 +398,17 @@ fn arithmetic_is_hoisted_above_the_barrier() {
 fn waves_that_meet_for_ever_are_stopped() {
     // s_barrier; s_branch -2
     let endless = |_| vec![0xbf8a_0000, 0xbf82_fffe];
-    let (_, end) = run(
-        &engine(),
-        endless,
-        (GROUPS, 256),
-        Some(Duration::from_millis(50)),
-    );
-    let (_, want) = run(
-        &Interpreter,
-        endless,
-        (GROUPS, 256),
-        Some(Duration::from_millis(50)),
-    );
-    assert_eq!(end, want);
-    assert!(end.contains("wave 0"), "{end}");
+    let limit = Some(Duration::from_millis(50));
+    for engine in [&engine() as &dyn Engine, &Interpreter] {
+        let (_, end) = run(engine, endless, (GROUPS, 256), limit);
+        // The clock decides which of the two instructions the waves have reached.
+        let place = end.strip_prefix("s_barrier at 0, ");
+        let place = place.or_else(|| end.strip_prefix("s_branch 65534 at 4, "));
+        let place = place.unwrap_or_else(|| panic!("{end}"));
+        assert_eq!(
+            place,
+            "workgroup [0, 0, 0], wave 0, lane None, EXEC ffffffffffffffff: was still running after \
+             0.05 s, the time limit of the dispatch"
+        );
+    }
 }
