@@ -10,9 +10,13 @@ use frontend::WaveState;
 /// Number of resources.
 const RESOURCES: usize = 64;
 
-/// The state of all resources of a device.
-#[derive(Debug)]
-pub struct Gws(Mutex<[Resource; RESOURCES]>);
+/// All resources of a device.
+#[derive(Debug, Default)]
+pub struct Gws(Mutex<State>);
+
+/// The state of all resources at one time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State([Resource; RESOURCES]);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Resource {
@@ -25,9 +29,10 @@ struct Resource {
     queued: u32,
 }
 
-impl Default for Gws {
-    fn default() -> Gws {
-        Gws(Mutex::new([Resource::default(); RESOURCES]))
+/// No wave waits.
+impl Default for State {
+    fn default() -> State {
+        State([Resource::default(); RESOURCES])
     }
 }
 
@@ -50,17 +55,27 @@ pub(crate) enum Passage {
 }
 
 impl Gws {
-    fn resources(&self) -> MutexGuard<'_, [Resource; RESOURCES]> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn with<R>(&self, resource: u8, change: impl FnOnce(&mut Resource) -> R) -> R {
-        change(&mut self.resources()[usize::from(resource) % RESOURCES])
+        change(&mut self.lock().0[usize::from(resource) % RESOURCES])
     }
 
     /// Brings all resources to their initial state, in which no wave may wait for one.
     pub fn reset(&self) {
-        *self.resources() = [Resource::default(); RESOURCES];
+        self.set_state(&State::default());
+    }
+
+    /// The current state.
+    pub fn state(&self) -> State {
+        self.lock().clone()
+    }
+
+    /// Restores a state. The same waves must wait as then.
+    pub fn set_state(&self, state: &State) {
+        self.lock().clone_from(state);
     }
 
     /// The resource that a wave waits for.

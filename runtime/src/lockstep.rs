@@ -247,7 +247,7 @@ impl Pair {
                 break stop(wave.pc);
             }
             if let Some(stores) = other_stores {
-                shadow.apply(&stores);
+                shadow.apply(memory, &stores);
             }
             if registers.is_empty() {
                 progress.first_registers = None;

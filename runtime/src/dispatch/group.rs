@@ -294,6 +294,31 @@ impl GroupRunner<'_> {
         resident.slice = Slice::new(self.fuel, waits);
     }
 
+    /// The waves of a workgroup, and what an engine needs beside them.
+    fn view<'v>(
+        &'v self,
+        place: &'v mut Place<'_>,
+        group: &GroupShape,
+        counting: bool,
+        stats: &'v mut Stats,
+    ) -> (&'v mut [Box<WaveState>], Group<'v>) {
+        let waves = group.waves();
+        let view = Group {
+            memory: self.memory,
+            code: self.code,
+            gfx: self.code.gfx(),
+            lds: &mut place.room.lds,
+            scratch: place.scratch,
+            workgroup: group.id,
+            wave: 0,
+            waves,
+            checked: self.memory.is_exact(),
+            counting,
+            stats,
+        };
+        (&mut place.room.waves[..waves as usize], view)
+    }
+
     /// Runs a workgroup on, and possibly some of those after it; the resident is then the last one
     /// that ran.
     pub(super) fn run(
@@ -314,21 +339,8 @@ impl GroupRunner<'_> {
             slice,
         } = resident;
         let count = group.waves();
-        let waves = &mut place.room.waves[..count as usize];
-        let mut view = Group {
-            memory: self.memory,
-            code: self.code,
-            gfx: self.code.gfx(),
-            lds: &mut place.room.lds,
-            scratch: place.scratch,
-            workgroup: group.id,
-            wave: 0,
-            waves: count,
-            checked: self.memory.is_exact(),
-            counting: self.counting,
-            stats,
-        };
-        slice.again();
+        let (waves, mut view) = self.view(place, group, self.counting, stats);
+        slice.restart();
         loop {
             let before = sets.following.count;
             let stop = match watch.tracer() {
@@ -389,7 +401,7 @@ impl GroupRunner<'_> {
             }
             if look != Look::Runs {
                 referee.spinning();
-                slice.again();
+                slice.restart();
                 if watch.tracer().is_none() && referee.others() {
                     return Outcome::Stalled;
                 }
@@ -397,8 +409,8 @@ impl GroupRunner<'_> {
         }
     }
 
-    /// Does a workgroup that has stopped stand still? Runs its waves for some instructions.
-    pub(super) fn stands_still(&self, resident: &mut Resident<'_>, stats: &mut Stats) -> bool {
+    /// Does a workgroup that has stopped make no progress? Runs its waves for some instructions.
+    pub(super) fn makes_no_progress(&self, resident: &mut Resident<'_>, stats: &mut Stats) -> bool {
         let Resident {
             place,
             group,
@@ -407,21 +419,8 @@ impl GroupRunner<'_> {
             round,
             ..
         } = resident;
-        let waves = &mut place.room.waves[..group.waves() as usize];
+        let (waves, mut view) = self.view(place, group, false, stats);
         let mut tracer = Tracer::new(waves);
-        let mut view = Group {
-            memory: self.memory,
-            code: self.code,
-            gfx: self.code.gfx(),
-            lds: &mut place.room.lds,
-            scratch: place.scratch,
-            workgroup: group.id,
-            wave: 0,
-            waves: group.waves(),
-            checked: self.memory.is_exact(),
-            counting: false,
-            stats,
-        };
         loop {
             if sets.ready == 0 {
                 sets.ready = std::mem::take(late);
@@ -437,7 +436,7 @@ impl GroupRunner<'_> {
                 match tracer.run(waves, sets, &mut view) {
                     Stop::All => {}
                     Stop::Burned(index) => *late |= 1 << index,
-                    // The engine reports it: the wave is ready still.
+                    // The engine reports it when the wave, which remains ready, runs.
                     Stop::Fault(index, _) => {
                         sets.ready |= 1 << index;
                         return false;

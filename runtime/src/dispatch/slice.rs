@@ -1,10 +1,10 @@
 //! Decides when a workgroup gives its worker to another one.
 //!
 //! A workgroup whose waves are the same whenever they have burned their fuel polls memory: it gives
-//! way at once, and burns little fuel when it continues, until something has changed. A loop may
-//! count its polls, though. A workgroup that has run for a short slice gives way if the code ahead
-//! reads memory as other workgroups write it; one that computes keeps its worker, and its data in the
-//! host's caches, for a long slice.
+//! way at once, and has little fuel when it continues, until something has changed. A loop that counts
+//! its polls changes a register. So a workgroup that has run for a short slice gives way, too, if its
+//! next instructions read past the caches what other workgroups may write; one that computes keeps
+//! its worker, and its data in the host's caches, for a long slice.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
@@ -20,17 +20,17 @@ const SHORT: Duration = Duration::from_millis(2);
 const LONG: Duration = Duration::from_millis(200);
 
 /// Fuel of the waves of a workgroup that polled when it gave way.
-const LITTLE: u64 = 16;
+const POLL_FUEL: u64 = 16;
 
-/// Instructions that are looked at for a poll, from the beginning of a loop on.
-const AHEAD: u32 = 64;
+/// Instructions from the beginning of a loop on that are searched for a poll.
+const LOOKAHEAD: u32 = 64;
 
-/// Rounds of barriers between two looks: they may be short.
-const ROUNDS: u32 = 16;
+/// Barriers of a workgroup between two looks at it: code between them may be short.
+const BARRIERS: u32 = 16;
 
-/// Time between two digests of waves with full fuel: in a short loop a digest takes as long as much of
-/// the fuel.
-const SELDOM: Duration = Duration::from_micros(100);
+/// Time between two digests of waves with full fuel. In a short loop a digest takes as long as a large
+/// part of the fuel.
+const DIGEST_INTERVAL: Duration = Duration::from_micros(100);
 
 /// The current slice of a workgroup.
 pub(super) struct Slice {
@@ -38,15 +38,15 @@ pub(super) struct Slice {
     digest: u64,
     taken: Option<Instant>,
     /// No wave has ended or arrived at a barrier since.
-    still: bool,
+    unchanged: bool,
     /// The time of the first look.
     begin: Option<Instant>,
     /// The fuel of a wave.
     fuel: u64,
     /// The most.
     full: u64,
-    /// Rounds of barriers since the last look.
-    rounds: u32,
+    /// Barriers since the last look.
+    barriers: u32,
     /// The place looked at last: may it be in a loop that polls?
     place: Option<(u64, bool)>,
 }
@@ -69,11 +69,11 @@ impl Slice {
         Slice {
             digest: 0,
             taken: None,
-            still: true,
+            unchanged: true,
             begin: None,
-            fuel: if waits { LITTLE.min(full) } else { full },
+            fuel: if waits { POLL_FUEL.min(full) } else { full },
             full,
-            rounds: 0,
+            barriers: 0,
             place: None,
         }
     }
@@ -84,39 +84,43 @@ impl Slice {
     }
 
     /// A new slice begins.
-    pub(super) fn again(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.begin = None;
     }
 
     /// Waves have arrived at a barrier. Is it time for a look?
     #[inline]
     pub(super) fn arrive(&mut self) -> bool {
-        self.rounds += 1;
-        if self.rounds < ROUNDS {
+        self.barriers += 1;
+        if self.barriers < BARRIERS {
             return false;
         }
-        self.rounds = 0;
+        self.barriers = 0;
         true
     }
 
-    /// The waves with these bits have stopped, `still` if none of the workgroup has ended or arrived at
+    /// The waves with these bits have stopped, `unchanged` if none of the workgroup has ended or arrived at
     /// a barrier since the last look.
     pub(super) fn look(
         &mut self,
         code: &LoadedCode,
         waves: &[Box<WaveState>],
-        (stopped, still): (u32, bool),
+        (stopped, unchanged): (u32, bool),
     ) -> Look {
         let now = Instant::now();
-        self.still &= still;
-        if self.fuel == self.full && self.taken.is_some_and(|taken| now - taken < SELDOM) {
+        self.unchanged &= unchanged;
+        if self.fuel == self.full
+            && self
+                .taken
+                .is_some_and(|taken| now - taken < DIGEST_INTERVAL)
+        {
             return Look::Runs;
         }
         self.taken = Some(now);
         let digest = digest(waves, stopped);
         let same = std::mem::replace(&mut self.digest, digest) == digest;
-        if std::mem::replace(&mut self.still, true) && same {
-            self.fuel = LITTLE.min(self.full);
+        if std::mem::replace(&mut self.unchanged, true) && same {
+            self.fuel = POLL_FUEL.min(self.full);
             return Look::Polls;
         }
         self.fuel = (self.fuel * 2).min(self.full);
@@ -132,15 +136,15 @@ impl Slice {
             let place = self.place.filter(|&(pc, _)| pc == wave.pc);
             let (_, polls) = *self
                 .place
-                .insert(place.unwrap_or_else(|| (wave.pc, is_poll_ahead(code, wave.pc))));
+                .insert(place.unwrap_or_else(|| (wave.pc, begins_polling_loop(code, wave.pc))));
             polls
         })
     }
 }
 
 /// Does the straight code from here on, with which a loop begins, read memory past the caches?
-fn is_poll_ahead(code: &LoadedCode, mut pc: u64) -> bool {
-    for _ in 0..AHEAD {
+fn begins_polling_loop(code: &LoadedCode, mut pc: u64) -> bool {
+    for _ in 0..LOOKAHEAD {
         let Ok(inst) = code.inst_at(pc) else {
             return false;
         };
@@ -203,13 +207,13 @@ mod tests {
             Look::Runs,
             "too early"
         );
-        std::thread::sleep(SELDOM);
+        std::thread::sleep(DIGEST_INTERVAL);
         for _ in 0..3 {
             assert_eq!(slice.look(&code, &waves, (3, true)), Look::Polls);
-            assert_eq!(slice.fuel(), LITTLE);
+            assert_eq!(slice.fuel(), POLL_FUEL);
         }
         assert_eq!(slice.look(&code, &waves, (3, false)), Look::Runs);
-        assert_eq!(slice.fuel(), 2 * LITTLE);
+        assert_eq!(slice.fuel(), 2 * POLL_FUEL);
     }
 
     #[test]
@@ -233,7 +237,7 @@ mod tests {
         // s_sleep 1; global_load_dword v1, v[2:3], off glc; s_branch
         let poll = [0xbf8e_0001, 0xdc51_8000, 0x017f_0002, 0xbf82_fffc];
         let (_memory, code) = code(&poll);
-        assert!(is_poll_ahead(&code, code.base()));
-        assert!(!is_poll_ahead(&code, code.base() + 12));
+        assert!(begins_polling_loop(&code, code.base()));
+        assert!(!begins_polling_loop(&code, code.base() + 12));
     }
 }

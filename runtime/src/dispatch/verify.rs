@@ -118,7 +118,7 @@ pub(super) fn examine(runner: &GroupRunner<'_>, board: &Board<'_>, view: View<'_
             return;
         }
         let mut stats = Stats::default();
-        let stands = |one: &mut Box<Resident<'_>>| runner.stands_still(one, &mut stats);
+        let stands = |one: &mut Box<Resident<'_>>| runner.makes_no_progress(one, &mut stats);
         if !lists.stopped.iter_mut().all(stands) {
             // It is found again if they go on like this.
             board.polling().clear();

@@ -56,7 +56,7 @@ pub(super) struct Poll {
     pub(super) digest: u64,
     /// It has polled from this time on.
     pub(super) since: Instant,
-    /// It still polled then.
+    /// The last time at which it was seen to poll.
     pub(super) until: Instant,
 }
 
@@ -141,17 +141,17 @@ impl Watch {
     }
 
     /// All runnable waves of the workgroup have arrived at a barrier, or some of them have `burned`
-    /// their fuel, and it continues. `still`: their registers are as before.
+    /// their fuel, and it continues. `unchanged`: their registers are as before.
     #[inline]
     pub(super) fn look(
         &mut self,
-        (burned, still): (bool, bool),
+        (burned, unchanged): (bool, bool),
         waves: &[Box<WaveState>],
         sets: &WaveSets,
     ) -> Finding {
         self.rounds += if burned { ROUNDS } else { 1 };
         match self.timing {
-            Some(timing) if self.rounds >= ROUNDS => self.examine(timing, still, waves, sets),
+            Some(timing) if self.rounds >= ROUNDS => self.examine(timing, unchanged, waves, sets),
             _ => Finding::None,
         }
     }
@@ -160,7 +160,7 @@ impl Watch {
     fn examine(
         &mut self,
         timing: WaitTiming,
-        still: bool,
+        unchanged: bool,
         waves: &[Box<WaveState>],
         sets: &WaveSets,
     ) -> Finding {
@@ -175,7 +175,7 @@ impl Watch {
                 poll: None,
             })
         });
-        suspect.examine((now, timing), still, waves, sets)
+        suspect.examine((now, timing), unchanged, waves, sets)
     }
 }
 
@@ -183,7 +183,7 @@ impl Suspect {
     fn examine(
         &mut self,
         (now, timing): (Instant, WaitTiming),
-        still: bool,
+        unchanged: bool,
         waves: &[Box<WaveState>],
         sets: &WaveSets,
     ) -> Finding {
@@ -200,7 +200,7 @@ impl Suspect {
         }
         self.next = now + SAMPLE.min(timing.confirm / 4);
         match &self.reference {
-            _ if still => {
+            _ if unchanged => {
                 self.tracer = Some(Tracer::new(waves));
                 Finding::None
             }

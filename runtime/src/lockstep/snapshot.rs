@@ -1,5 +1,6 @@
 //! Copies of guest memory.
 
+use crate::gws;
 use crate::memory::{Memory, MemoryError};
 
 /// Bytes that are read at a time.
@@ -16,11 +17,12 @@ pub struct Change {
     pub new: Vec<u8>,
 }
 
-/// The contents of all allocations at one time.
+/// The contents of all allocations and the state of GWS at one time.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// Address and contents.
     blocks: Vec<(u64, Vec<u8>)>,
+    gws: gws::State,
 }
 
 impl Snapshot {
@@ -33,14 +35,16 @@ impl Snapshot {
         });
         Ok(Snapshot {
             blocks: blocks.collect::<Result<_, _>>()?,
+            gws: memory.gws().state(),
         })
     }
 
-    /// Restores memory.
+    /// Restores memory and GWS.
     pub fn restore(&self, memory: &Memory) -> Result<(), MemoryError> {
         for (address, bytes) in &self.blocks {
             memory.write_bytes(*address, bytes)?;
         }
+        memory.gws().set_state(&self.gws);
         Ok(())
     }
 
@@ -62,17 +66,19 @@ impl Snapshot {
         Ok(out)
     }
 
-    /// As [`Snapshot::changes`], and restores memory.
+    /// As [`Snapshot::changes`], and restores memory and GWS.
     pub fn undo(&self, memory: &Memory) -> Result<Vec<Change>, MemoryError> {
         let changes = self.changes(memory)?;
         for change in &changes {
             memory.write_bytes(change.address, &change.old)?;
         }
+        memory.gws().set_state(&self.gws);
         Ok(changes)
     }
 
-    /// Makes the snapshot one of memory after these changes.
-    pub fn apply(&mut self, changes: &[Change]) {
+    /// Makes the snapshot one of memory as it is now, after these changes.
+    pub fn apply(&mut self, memory: &Memory, changes: &[Change]) {
+        self.gws = memory.gws().state();
         for change in changes {
             let after = self
                 .blocks

@@ -209,6 +209,6 @@ fn snapshots_see_and_undo_changes() {
     for change in &changes {
         memory.write_bytes(change.address, &change.new).unwrap();
     }
-    snapshot.apply(&changes);
+    snapshot.apply(&memory, &changes);
     assert_eq!(snapshot.changes(&memory).unwrap(), []);
 }

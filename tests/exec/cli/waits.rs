@@ -52,3 +52,23 @@ fn one_thread_is_enough_for_a_barrier_of_the_grid() {
         assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{engine}");
     }
 }
+
+#[test]
+fn both_engines_begin_with_the_same_global_wave_sync() {
+    let code_object = root().join("tests/kernels/waits/grid.gfx906.co");
+    let dispatch = |kernel| {
+        format!(
+            "[[dispatch]]\ncode_object = {code_object:?}\nkernel = \"{kernel}\"\ngrid = [64]\nworkgroup = [64]\n\
+             args = [\"@b\", {{ u32 = 0 }}]\n"
+        )
+    };
+    // One wave is let through, so the second engine would wait for ever behind the first.
+    let text = format!(
+        "[buffers]\nb = {{ bytes = 256 }}\n{}{}",
+        dispatch("wave_sync_allow"),
+        dispatch("wave_sync_alone")
+    );
+    let manifest = file(&folder("wave-sync"), "m.toml", text);
+    let run = wavelift(&["diff", &manifest, "--timeout", "30"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{}", run.stdout);
+}

@@ -172,3 +172,8 @@ kernel void wave_sync_alone(volatile global uint *words, uint n) {
     __builtin_amdgcn_ds_gws_sema_p(4);
     words[0] = 1;
 }
+
+// Lets one wave pass the semaphore.
+kernel void wave_sync_allow(volatile global uint *words, uint n) {
+    __builtin_amdgcn_ds_gws_init(1, 4);
+}
