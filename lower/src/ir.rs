@@ -408,6 +408,21 @@ pub enum Op {
 }
 
 impl Op {
+    /// An operation that sees the whole wave, in words.
+    pub fn in_words(self) -> String {
+        let space = |space: Space| format!("{space:?}").to_lowercase();
+        match self {
+            Op::Load(s, ..) => format!("{} load", space(s)),
+            Op::Store(s, ..) => format!("{} store", space(s)),
+            Op::Atomic(s, ..) => format!("{} atomic", space(s)),
+            Op::ScalarLoad(..) => "scalar load".to_owned(),
+            Op::LaneAt => "scalar code reads a lane".to_owned(),
+            Op::Call(f, _) => format!("call of {f:?}"),
+            Op::Effect { f, .. } => format!("call of {f:?}"),
+            op => format!("{op:?}"),
+        }
+    }
+
     /// Is it integer arithmetic that occurs in address computations?
     pub(crate) fn is_address_part(self) -> bool {
         matches!(

@@ -126,6 +126,7 @@ pub fn emit(
             }
         }
         if let Some(region) = regions.remove(&i) {
+            e.profile.begin_parallel(&mut e.code, &region);
             e.parallel(&region, &facts, live_in);
         }
         e.code.free_variables();

@@ -43,9 +43,11 @@ pub struct BlockShape {
     pub interchanged: Option<InterchangedShape>,
     /// Its memory instructions.
     pub accesses: Vec<AccessShape>,
+    /// Why the loop that it is in is no parallel region, in words.
+    pub refused: Option<String>,
 }
 
-/// A form of a guest loop that does not run each instruction on all lanes before the next.
+/// A form of a guest loop, or of other blocks, that does not run each instruction on all lanes before the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterchangedShape {
     /// In which order lanes run their iterations.
@@ -74,6 +76,8 @@ pub enum Order {
     Peeled,
     /// Each lane runs all its iterations before the next lane begins.
     LaneSerial,
+    /// A parallel region: a group runs all its blocks, with their branches and loops, before the next group begins.
+    Parallel,
 }
 
 /// A loop over lane groups.

@@ -27,10 +27,12 @@ use crate::ir::{Block, Func, Op, SiteId, Slot, Target, Term, Val, Vary};
 pub mod affine;
 mod graph;
 mod kinds;
+mod refusal;
 mod skip;
 
 pub use affine::AffineValues;
 pub use kinds::{BlockPlan, Kind};
+pub use refusal::Refusal;
 pub(crate) use skip::tested;
 
 /// Maximum number of blocks of a parallel region.
@@ -95,15 +97,23 @@ pub struct Request<'a> {
     pub group: Option<u8>,
 }
 
+/// The parallel regions of a region.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// They are disjoint.
+    pub regions: Vec<Parallel>,
+    /// By block of a loop that is in none of them: why the loop is none.
+    pub refused: BTreeMap<usize, Refusal>,
+}
+
 /// Finds disjoint parallel regions: in reverse postorder, the largest that begins at each block. Blocks that are
 /// `taken` belong to none.
-pub fn find(request: Request<'_>, taken: &BTreeSet<usize>) -> Vec<Parallel> {
-    let f = request.f;
-    let graph = graph::Graph::new(f);
+pub fn find(request: Request<'_>, taken: &BTreeSet<usize>) -> Found {
+    let graph = graph::Graph::new(request.f);
     let mut covered = taken.clone();
-    let mut found = Vec::new();
+    let mut found = Found::default();
     for &head in &graph.order {
-        if covered.contains(&head) || !is_legal(request, head) {
+        if covered.contains(&head) {
             continue;
         }
         let mut best = None;
@@ -111,35 +121,68 @@ pub fn find(request: Request<'_>, taken: &BTreeSet<usize>) -> Vec<Parallel> {
             let Some(blocks) = graph.between(head, exit, MAX_BLOCKS) else {
                 break;
             };
-            if blocks
-                .iter()
-                .any(|b| covered.contains(b) || !is_legal(request, *b))
-            {
-                break;
+            let is_loop = graph.is_loop(head, &blocks);
+            let planned = check_blocks(request, &blocks, &covered)
+                .and_then(|()| plan(request, head, exit, blocks.clone()));
+            match planned {
+                Ok(parallel) => best = Some(parallel),
+                Err(refusal) => {
+                    let stop = refusal.is_of_blocks();
+                    if is_loop && best.is_none() {
+                        // An inner loop's reason is more specific.
+                        for b in blocks {
+                            found.refused.insert(b, refusal);
+                        }
+                    }
+                    if stop {
+                        break;
+                    }
+                }
             }
-            let nodes: usize = blocks.iter().map(|&b| f.blocks[b].nodes.len()).sum();
-            if nodes > MAX_NODES {
-                break;
-            }
-            best = plan(request, head, exit, blocks).or(best);
         }
         if let Some(parallel) = best {
             covered.extend(&parallel.blocks);
-            found.push(parallel);
+            found.regions.push(parallel);
         }
     }
+    found.refused.retain(|b, _| !covered.contains(b));
     found
 }
 
-/// Do a block's effects, terminator and writes of MODE permit it in a parallel region?
-fn is_legal(request: Request<'_>, index: usize) -> bool {
-    let block = &request.f.blocks[index];
-    let ends = matches!(block.term, Term::Jump(_) | Term::Branch { .. });
-    ends && block
-        .effects
-        .iter()
-        .all(|&v| is_parallel(request.f, block.nodes[v.index()].op))
-        && block.writes_s.iter().all(|&(slot, _)| slot != Slot::Mode)
+/// Refuses blocks of which one cannot be in a parallel region, or that are too many.
+fn check_blocks(
+    request: Request<'_>,
+    blocks: &[usize],
+    covered: &BTreeSet<usize>,
+) -> Result<(), Refusal> {
+    let f = request.f;
+    for &b in blocks {
+        if covered.contains(&b) {
+            return Err(Refusal::Taken(b));
+        }
+        check_block(f, b)?;
+    }
+    let nodes: usize = blocks.iter().map(|&b| f.blocks[b].nodes.len()).sum();
+    if nodes > MAX_NODES {
+        return Err(Refusal::Large);
+    }
+    Ok(())
+}
+
+/// Refuses a block whose effects, terminator or writes of MODE do not permit it in a parallel region.
+fn check_block(f: &Func, b: usize) -> Result<(), Refusal> {
+    let block = &f.blocks[b];
+    if !matches!(block.term, Term::Jump(_) | Term::Branch { .. }) {
+        return Err(Refusal::End(b));
+    }
+    let mut effects = block.effects.iter();
+    if let Some(&v) = effects.find(|v| !is_parallel(f, block.nodes[v.index()].op)) {
+        return Err(Refusal::Effect(b, v));
+    }
+    match block.writes_s.iter().any(|w| w.0 == Slot::Mode) {
+        true => Err(Refusal::Mode(b)),
+        false => Ok(()),
+    }
 }
 
 /// May lanes execute an access in any order? Coherent loads (GLC) must observe other waves' stores, so they may not.
@@ -164,8 +207,13 @@ fn is_known(data: Data) -> bool {
     )
 }
 
-/// Plans the region of these blocks; `None` if it is not parallel or does not pay.
-fn plan(request: Request<'_>, head: usize, exit: usize, blocks: Vec<usize>) -> Option<Parallel> {
+/// Plans the region of these blocks; refused if it is not parallel or does not pay.
+fn plan(
+    request: Request<'_>,
+    head: usize,
+    exit: usize,
+    blocks: Vec<usize>,
+) -> Result<Parallel, Refusal> {
     let f = request.f;
     let inside: BTreeSet<usize> = blocks.iter().copied().collect();
     let mut exits = Vec::new();
@@ -179,26 +227,27 @@ fn plan(request: Request<'_>, head: usize, exit: usize, blocks: Vec<usize>) -> O
             match target.block() {
                 Some(to) if inside.contains(&to) => has_loop |= places[&to] <= places[&b],
                 Some(to) if to == exit => exits.push(target),
-                _ => return None,
+                _ => return Err(Refusal::Exits),
             }
         }
     }
-    let first = *exits.first()?;
+    let first = *exits.first().ok_or(Refusal::Exits)?;
     if exits.iter().any(|&other| other != first) {
-        return None;
+        return Err(Refusal::Exits);
     }
     let (code, exit_masks) = kinds::plan(request, &blocks, exit)?;
     let again = |&b: &usize| f.blocks[b].term.targets().any(|t| t.block() == Some(head));
-    let scratch = scratch(f, &blocks, &code, blocks.iter().any(again))?;
+    let scratch =
+        scratch(f, &blocks, &code, blocks.iter().any(again)).ok_or(Refusal::ScratchMoves)?;
     if blocks.len() < 2 && !has_loop && scratch.len() < FEW {
-        return None;
+        return Err(Refusal::Small);
     }
     let is_store =
         |&(b, v): &(usize, Val)| matches!(f.blocks[b].nodes[v.index()].op, Op::Store(..));
     let stores = scratch.iter().any(is_store);
     let may_wait = has_loop && may_wait(f, &inside);
     if stores && !can_begin_again(f, &blocks, &scratch) {
-        return None;
+        return Err(Refusal::ScratchReadBack);
     }
     let lanes = code.values().any(|plan| !plan.vgprs.is_empty());
     let writes_exec = |plan: &BlockPlan| plan.masks.iter().any(|w| w.0 == MaskPlace::Exec);
@@ -221,8 +270,14 @@ fn plan(request: Request<'_>, head: usize, exit: usize, blocks: Vec<usize>) -> O
     parallel.choose_group(request);
     parallel.find_uniform_tests(request);
     parallel.find_saved_masks(request);
-    let pays = lanes && parallel.is_affine(f) && (has_loop || parallel.pays(request));
-    (pays && skip::is_allowed(request, &parallel)).then_some(parallel)
+    parallel.check_addresses(f)?;
+    if !lanes || !has_loop && !parallel.pays(request) {
+        return Err(Refusal::Small);
+    }
+    match skip::refused(request, &parallel) {
+        Some(b) => Err(Refusal::Skip(b)),
+        None => Ok(parallel),
+    }
 }
 
 /// Does a block access memory other than scratch, so that a loop may wait for a change of that memory?
@@ -401,23 +456,27 @@ impl Parallel {
         }
     }
 
-    /// Are all computed addresses affine? Otherwise the general code is better: it has offset tables and runtime
+    /// Refuses computed addresses that are not affine. The general code is better: it has offset tables and runtime
     /// checks.
-    fn is_affine(&self, f: &Func) -> bool {
-        self.blocks.iter().all(|&b| {
+    fn check_addresses(&self, f: &Func) -> Result<(), Refusal> {
+        for &b in &self.blocks {
             let block = &f.blocks[b];
             let facts = self.affine.blocks.get(&b);
             let mut loads = block.effects.iter().filter(|v| {
                 let op = block.nodes[v.index()].op;
                 matches!(op, Op::Load(..)) && !is_scratch(op)
             });
-            loads.all(|v| {
+            let scattered = loads.find(|v| {
                 let address = block.nodes[v.index()].args[0];
-                block.nodes[address.index()].ty.vary == Vary::Wave
-                    || facts.is_some_and(|facts| facts.loads.contains(v))
-                    || !is_computed(block, address)
-            })
-        })
+                block.nodes[address.index()].ty.vary != Vary::Wave
+                    && !facts.is_some_and(|facts| facts.loads.contains(v))
+                    && is_computed(block, address)
+            });
+            if let Some(&v) = scattered {
+                return Err(Refusal::Address(b, v));
+            }
+        }
+        Ok(())
     }
 
     /// Does a region without loops compute enough for the VGPRs that it loads and stores?

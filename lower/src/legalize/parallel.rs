@@ -254,7 +254,11 @@ impl Emitter<'_> {
         };
         let found = parallel::find(request, &taken.collect());
         let mut regions = HashMap::default();
-        for region in found {
+        let f = self.code.region.func();
+        let refused = found.refused.iter();
+        self.profile
+            .note_refused(refused.map(|(&b, refusal)| (b, refusal.text(f))));
+        for region in found.regions {
             self.blocks
                 .keep_general(&mut self.code.b, region.head, &region.blocks);
             regions.insert(region.head, region);

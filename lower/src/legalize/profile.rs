@@ -1,13 +1,15 @@
 //! Notes on the chosen shapes, which do not affect the code, and counters, which only code with
 //! `Options::profile` has.
 
+use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use super::interchange::Inner;
 use super::{BlockFacts, Code, Emitter, offset32};
 use crate::abi::Context;
+use crate::analysis::parallel::Parallel;
 use crate::analysis::schedule::{Schedule, Segment};
-use crate::ir::{Block, Op, Val};
+use crate::ir::{Block, Op};
 use crate::options::Options;
 use crate::profile::{
     Access, AccessShape, BlockShape, END_OF_BLOCK, InterchangedShape, Order, SegmentShape, Shape,
@@ -113,6 +115,8 @@ impl Code<'_> {
 pub(super) struct Profile {
     /// `None` unless the options request them.
     notes: Option<Notes>,
+    /// By block: why the loop that it is in is no parallel region.
+    refused: BTreeMap<usize, String>,
 }
 
 impl Profile {
@@ -120,6 +124,14 @@ impl Profile {
     pub(super) fn new(options: &Options) -> Profile {
         Profile {
             notes: Notes::wanted(options),
+            refused: BTreeMap::new(),
+        }
+    }
+
+    /// Notes why loops are no parallel regions, by their blocks.
+    pub(super) fn note_refused(&mut self, refused: impl Iterator<Item = (usize, String)>) {
+        if self.notes.is_some() {
+            self.refused = refused.collect();
         }
     }
 
@@ -154,6 +166,7 @@ impl Profile {
         });
         let accesses: Vec<AccessShape> = accesses.collect();
         let Some(notes) = &mut self.notes else { return };
+        let refused = self.refused.remove(&notes.shape.blocks.len());
         let executions = notes.counter();
         let lanes = block.counts.iter();
         let lanes = lanes.map(|&(_, n)| (n, notes.counter())).collect();
@@ -163,6 +176,7 @@ impl Profile {
             executions,
             lanes,
             accesses,
+            refused,
             ..BlockShape::default()
         });
         self.piece(code, Part::Wave);
@@ -180,14 +194,31 @@ impl Profile {
 
     /// Before the second form of the loop that begins with the block just emitted.
     pub(super) fn begin_form(&mut self, code: &mut Code<'_>, form: &Inner) {
+        let blocks = (form.group(), form.blocks());
+        self.begin_interchanged(code, form.order(), blocks, form.is_full());
+    }
+
+    /// Before the parallel region that begins with the block just emitted.
+    pub(super) fn begin_parallel(&mut self, code: &mut Code<'_>, plan: &Parallel) {
+        let blocks = (plan.group, plan.blocks.as_slice());
+        self.begin_interchanged(code, Order::Parallel, blocks, false);
+    }
+
+    fn begin_interchanged(
+        &mut self,
+        code: &mut Code<'_>,
+        order: Order,
+        (group, blocks): (usize, &[usize]),
+        full: bool,
+    ) {
         let Some(notes) = &mut self.notes else { return };
         let iterations = notes.counter();
         if let Some(shape) = notes.shape.blocks.last_mut() {
             shape.interchanged = Some(InterchangedShape {
-                order: form.order(),
-                group: form.group() as u8,
-                blocks: form.blocks().to_vec(),
-                full: form.is_full(),
+                order,
+                group: group as u8,
+                blocks: blocks.to_vec(),
+                full,
                 iterations,
                 bytes: 0,
             });
@@ -330,7 +361,7 @@ fn end(block: &Block, plan: &Schedule, segment: &Segment) -> String {
     };
     let gap = plan.gaps.get(at + 1);
     if let Some(&v) = gap.and_then(|gap| gap.first()) {
-        return describe(block, v);
+        return block.nodes[v.index()].op.in_words();
     }
     if !segment.ballots.is_empty() {
         return "scalar code reads a mask".to_owned();
@@ -339,19 +370,4 @@ fn end(block: &Block, plan: &Schedule, segment: &Segment) -> String {
         return END_OF_BLOCK.to_owned();
     }
     "scalar code".to_owned()
-}
-
-/// A node that sees the whole wave, in words.
-fn describe(block: &Block, v: Val) -> String {
-    let space = |space: &dyn std::fmt::Debug| format!("{space:?}").to_lowercase();
-    match block.nodes[v.index()].op {
-        Op::Load(s, ..) => format!("{} load", space(&s)),
-        Op::Store(s, ..) => format!("{} store", space(&s)),
-        Op::Atomic(s, ..) => format!("{} atomic", space(&s)),
-        Op::ScalarLoad(..) => "scalar load".to_owned(),
-        Op::LaneAt => "scalar code reads a lane".to_owned(),
-        Op::Call(f, _) => format!("call of {f:?}"),
-        Op::Effect { f, .. } => format!("call of {f:?}"),
-        op => format!("{op:?}"),
-    }
 }

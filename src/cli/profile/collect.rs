@@ -66,9 +66,12 @@ pub(in super::super) struct Block {
     /// The form of the loop that begins here, if iterations cannot be counted by form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) uncounted: Option<Uncounted>,
-    /// The loop of several blocks of whose form this one is a part.
+    /// The first block of the loop or the parallel region of whose form this one is a part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) part_of: Option<String>,
+    /// Why the loop that it is in is no parallel region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) refused: Option<String>,
     pub(super) segments: Vec<Segment>,
     pub(super) accesses: Vec<AccessLine>,
 }
@@ -285,6 +288,7 @@ fn block(profile: &BlockProfile<'_>, code: &LoadedCode, share: f64) -> Block {
             .part_of()
             .filter(|&head| head != pc)
             .map(|head| code.place(head)),
+        refused: shape.refused.clone(),
         segments: segments
             .map(|(i, segment)| Segment::new(segment, profile.masked(i)))
             .collect(),

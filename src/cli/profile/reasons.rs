@@ -91,6 +91,9 @@ fn of(region: &Region, block: &Block) -> Vec<String> {
     if block.runs_inside() {
         return reasons;
     }
+    if let Some(why) = &block.refused {
+        reasons.push(format!("its loop is no parallel region: {why}"));
+    }
     for segment in &block.segments {
         if segment.ends() != END_OF_BLOCK {
             reasons.push(format!(

@@ -29,6 +29,7 @@ enum LoopForm {
     Groups { lanes: u8, unmasked: bool },
     Peeled { lanes: u8 },
     LaneSerial,
+    Parallel { lanes: u8, blocks: usize },
 }
 
 /// The only run that a region ran in.
@@ -199,6 +200,10 @@ impl Uncounted {
                 Order::Groups { unmasked } => LoopForm::Groups { lanes, unmasked },
                 Order::Peeled => LoopForm::Peeled { lanes },
                 Order::LaneSerial => LoopForm::LaneSerial,
+                Order::Parallel => LoopForm::Parallel {
+                    lanes,
+                    blocks: shape.blocks.len(),
+                },
             },
             host_bytes: shape.bytes,
         })
@@ -221,6 +226,12 @@ impl Uncounted {
                 )
             }
             LoopForm::LaneSerial => "runs lane by lane, all iterations of each".to_owned(),
+            LoopForm::Parallel { lanes, blocks: 1 } => {
+                format!("runs as a parallel region, {lanes} lanes")
+            }
+            LoopForm::Parallel { lanes, blocks } => {
+                format!("runs as a parallel region of {blocks} blocks, {lanes} lanes")
+            }
         }
     }
 }
@@ -250,7 +261,7 @@ impl Block {
         if let Some(form) = &self.uncounted {
             return Some(with(form.text(), form.host_bytes));
         }
-        let text = format!("runs as the loop at {} does", self.part_of.as_ref()?);
+        let text = format!("runs in the form of the code at {}", self.part_of.as_ref()?);
         Some((text.clone(), text))
     }
 

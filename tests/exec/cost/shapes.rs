@@ -65,6 +65,7 @@ fn code_with_and_without_notes_is_the_same() {
                             }
                             Order::Peeled => "peeled",
                             Order::LaneSerial => "lane-serial",
+                            Order::Parallel => "parallel",
                         };
                         forms.insert((order, b.interchanged.is_some()));
                     }
@@ -77,6 +78,7 @@ fn code_with_and_without_notes_is_the_same() {
         ("peeled", false),
         ("groups", true),
         ("groups, unmasked", false),
+        ("parallel", false),
     ];
     for form in all {
         assert!(forms.contains(&form), "{form:?} in {forms:?}");

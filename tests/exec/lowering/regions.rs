@@ -34,7 +34,7 @@ fn regions(round: &Round<'_>, per: usize) -> Vec<Parallel> {
         per,
         group: None,
     };
-    parallel::find(request, &Default::default())
+    parallel::find(request, &Default::default()).regions
 }
 
 /// Compares in all rounds, of which one in `most` at least has a region of several blocks.

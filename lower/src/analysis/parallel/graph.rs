@@ -45,6 +45,11 @@ impl Graph {
         std::iter::successors(self.postdominator[block], |&b| self.postdominator[b])
     }
 
+    /// Does an edge lead from one of these blocks back to `head`?
+    pub(super) fn is_loop(&self, head: usize, blocks: &[usize]) -> bool {
+        self.preds[head].iter().any(|p| blocks.contains(p))
+    }
+
     /// The blocks on paths from `head` to `exit`, without `exit`, in reverse postorder. `None` if there are more than
     /// `most`, or if one other than `head` has an entry from outside.
     pub(super) fn between(&self, head: usize, exit: usize, most: usize) -> Option<Vec<usize>> {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Request, condition, slots_of};
+use super::{Refusal, Request, condition, slots_of};
 use crate::analysis::interchange::{MaskPlace, mask_read};
 use crate::analysis::liveness::Live;
 use crate::analysis::schedule::{self, Class};
@@ -53,12 +53,12 @@ struct Writes {
 }
 
 /// Plans the blocks of a region that ends at `exit`; also returns the masks that are held as lane masks at the exit.
-/// `None` if a value that is used cannot be computed group by group.
+/// Refused if a value that is used cannot be computed group by group.
 pub(super) fn plan(
     request: Request<'_>,
     blocks: &[usize],
     exit: usize,
-) -> Option<(BTreeMap<usize, BlockPlan>, BTreeSet<MaskPlace>)> {
+) -> Result<(BTreeMap<usize, BlockPlan>, BTreeSet<MaskPlace>), Refusal> {
     let f = request.f;
     let mut masks_in: BTreeMap<usize, BTreeSet<MaskPlace>> = BTreeMap::new();
     for &b in blocks {
@@ -71,17 +71,17 @@ pub(super) fn plan(
         for &b in blocks {
             let block = &f.blocks[b];
             let kinds = classify(request, block, &masks_in[&b]);
-            let writes = writes(block, &kinds, &request.lives.end[b])?;
+            let writes = writes(block, &kinds, &request.lives.end[b]).ok_or(Refusal::Mask(b))?;
             let out = masks_behind(&masks_in[&b], block, &writes);
             for to in block.term.targets().filter_map(|t| t.block()) {
                 let live = &request.lives.start[to];
-                let into = masks_in.get_mut(&to)?;
+                let into = masks_in.get_mut(&to).ok_or(Refusal::Exits)?;
                 for &place in &out {
                     let wanted = slots_of(place).any(|slot| live.has_slot(slot));
                     changed |= wanted && into.insert(place);
                 }
                 if has_overlap(into) {
-                    return None;
+                    return Err(Refusal::Mask(b));
                 }
             }
         }
@@ -91,7 +91,7 @@ pub(super) fn plan(
         let block = &f.blocks[b];
         let masks = masks_in[&b].clone();
         let kinds = classify(request, block, &masks);
-        let writes = writes(block, &kinds, &request.lives.end[b])?;
+        let writes = writes(block, &kinds, &request.lives.end[b]).ok_or(Refusal::Mask(b))?;
         let masks_out = masks_behind(&masks, block, &writes);
         let live = &request.lives.end[b];
         let vgprs = block
@@ -107,10 +107,10 @@ pub(super) fn plan(
             vgprs: vgprs.copied().collect(),
             kinds,
         };
-        plan.needed = needed(block, &plan)?;
+        plan.needed = needed(block, &plan).map_err(|v| Refusal::Value(b, v))?;
         plans.insert(b, plan);
     }
-    Some((plans, masks_in.remove(&exit)?))
+    Ok((plans, masks_in.remove(&exit).ok_or(Refusal::Exits)?))
 }
 
 /// Do two masks share a register?
@@ -276,8 +276,8 @@ fn masks_behind(
     behind
 }
 
-/// The nodes used by a block's effects, its branch and its live writes; `None` if one of them cannot be computed.
-fn needed(block: &Block, plan: &BlockPlan) -> Option<Vec<bool>> {
+/// The nodes used by a block's effects, its branch and its live writes; an error if one of them cannot be computed.
+fn needed(block: &Block, plan: &BlockPlan) -> Result<Vec<bool>, Val> {
     let mut needed = vec![false; block.nodes.len()];
     let mut work: Vec<Val> = block.effects.clone();
     work.extend(plan.masks.iter().map(|w| w.1));
@@ -290,11 +290,11 @@ fn needed(block: &Block, plan: &BlockPlan) -> Option<Vec<bool>> {
         }
         let node = &block.nodes[v.index()];
         match plan.kinds[v.index()] {
-            Kind::Unknown | Kind::Word => return None,
+            Kind::Unknown | Kind::Word => return Err(v),
             // The mask is read as a whole; its words are not computed.
             Kind::Mask if mask_read(block, node).is_some_and(|p| plan.masks_in.contains(&p)) => {}
             Kind::Mask | Kind::Test | Kind::Scalar | Kind::Lanes => work.extend(node.args.iter()),
         }
     }
-    Some(needed)
+    Ok(needed)
 }

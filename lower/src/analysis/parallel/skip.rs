@@ -69,13 +69,13 @@ impl State {
     }
 }
 
-/// May groups branch independently at each branch of a region that tests a mask?
-pub(super) fn is_allowed(request: Request<'_>, parallel: &Parallel) -> bool {
-    let mut branches = parallel.blocks.iter();
-    branches.all(|&b| {
-        parallel.test(request.f, b).is_none()
-            || parallel.uniform_tests.contains_key(&b)
-            || may_skip(request, parallel, b)
+/// The first block of a region whose branch tests a mask such that groups may not branch independently.
+pub(super) fn refused(request: Request<'_>, parallel: &Parallel) -> Option<usize> {
+    let mut branches = parallel.blocks.iter().copied();
+    branches.find(|&b| {
+        parallel.test(request.f, b).is_some()
+            && !parallel.uniform_tests.contains_key(&b)
+            && !may_skip(request, parallel, b)
     })
 }
 

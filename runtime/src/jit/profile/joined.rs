@@ -227,7 +227,7 @@ impl BlockProfile<'_> {
                 / f64::from(part.insts.max(1));
             let rounds = match part.form.order {
                 Order::LaneSerial => part.lanes,
-                Order::Groups { .. } | Order::Peeled => rounds(part.form.group),
+                Order::Groups { .. } | Order::Peeled | Order::Parallel => rounds(part.form.group),
             };
             inside as f64 * bytes * rounds
         });
