@@ -222,6 +222,8 @@ pub enum Op {
     Const(u64),
     /// A guest code address, relocated for each load of the code (W64, wave).
     CodeAddress(u64),
+    /// Any value, which may be another one at each use (wave).
+    Undef,
     /// The lane's number, 0..=63.
     LaneId,
     /// A scalar slot at block entry.
@@ -644,6 +646,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// Is it a merge under EXEC whose value outside of EXEC nobody reads?
+    pub(crate) fn is_free_merge(&self, node: &Node) -> bool {
+        node.op == Op::Select && self.nodes[node.args[2].index()].op == Op::Undef
+    }
+
     /// EXEC at an effect, where it differs from EXEC at block entry.
     pub fn exec_at(&self, effect: Val) -> Option<Val> {
         let found = self.execs.binary_search_by_key(&effect, |&(v, _)| v);

@@ -63,6 +63,8 @@ bitflags! {
         const PARALLEL = 1 << 11;
         /// Prefetches of what the next workgroup accesses.
         const PREFETCHES = 1 << 12;
+        /// Writes under EXEC without the old value where nobody reads inactive lanes.
+        const DEAD_LANES = 1 << 13;
     }
 }
 

@@ -7,6 +7,8 @@ use crate::analysis::liveness::{self, Lives};
 use crate::ir::Func;
 use crate::options::{Forms, Options};
 
+mod dead_lanes;
+mod rebuild;
 pub mod sink;
 
 /// A region with what is live in it.
@@ -26,16 +28,28 @@ pub struct Pass {
     pub about: &'static str,
     /// The form of code that it makes, without which it is left out.
     form: Forms,
+    /// It is left out in the baseline tier.
+    optimizing: bool,
     run: fn(&mut Analysed<'_>),
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: &[Pass] = &[Pass {
-    name: "sink",
-    about: "moves writes of registers to the block that reads them",
-    form: Forms::SUNK,
-    run: sink::run,
-}];
+pub const PASSES: &[Pass] = &[
+    Pass {
+        name: "sink",
+        about: "moves writes of registers to the block that reads them",
+        form: Forms::SUNK,
+        optimizing: false,
+        run: sink::run,
+    },
+    Pass {
+        name: "dead-lanes",
+        about: "frees writes under EXEC from the old value where nobody reads inactive lanes",
+        form: Forms::DEAD_LANES,
+        optimizing: true,
+        run: dead_lanes::run,
+    },
+];
 
 impl<'f> Analysed<'f> {
     /// A region as the guest has it.
@@ -49,7 +63,8 @@ impl<'f> Analysed<'f> {
 
 /// Runs the passes that the options do not leave out.
 pub fn run(region: &mut Analysed<'_>, options: &Options) {
-    for pass in PASSES.iter().filter(|pass| options.has(pass.form)) {
+    let applies = |pass: &&Pass| options.has(pass.form) && !(pass.optimizing && options.baseline);
+    for pass in PASSES.iter().filter(applies) {
         (pass.run)(region);
     }
 }

@@ -444,6 +444,20 @@ fn demands<'a>(
     demands
 }
 
+/// By node of a block: is it a merge under EXEC whose old value nobody reads, given the registers that are live at the
+/// block's end?
+pub fn free_merges(block: &Block, live: &Live) -> Vec<bool> {
+    let demands = demands(block, live, None, Vec::new());
+    let nodes = block.nodes.iter().enumerate();
+    let free = nodes.map(|(i, node)| {
+        let demand = demands.of[i];
+        node.op == Op::Select
+            && demand != Demand::Nowhere
+            && demands.outside(demand, node.args[0]) == Demand::Nowhere
+    });
+    free.collect()
+}
+
 /// EXEC at the end of a block.
 fn exec_at_end(demands: &Demands<'_>) -> Option<Val> {
     let mut writes = demands.block.writes_s.iter();

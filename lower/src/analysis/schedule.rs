@@ -154,6 +154,10 @@ pub fn each_operand(
     mut take: impl FnMut(Val),
 ) {
     let node = &block.nodes[i];
+    if block.is_free_merge(node) {
+        take(node.args[1]);
+        return;
+    }
     if class[i] != Class::Whole {
         node.args.iter().copied().for_each(take);
         return;
@@ -241,7 +245,8 @@ impl Planner<'_> {
             Op::Load(..) | Op::Atomic(..) => effect.args[1],
             _ => return None,
         };
-        (self.node(old).op == Op::ReadV(n)
+        let kept = self.block.is_free_merge(node) || self.node(old).op == Op::ReadV(n);
+        (kept
             && exec_arg == mask
             && !self.reads(call.index(), n)
             // The merge itself reads the old value; this does not count when the home is written

@@ -488,6 +488,10 @@ impl Build {
         let mut at = v;
         while at != old {
             let (op, args) = self.parts(at);
+            if op == Op::Undef {
+                // Nobody reads it.
+                return true;
+            }
             if op != Op::Select {
                 return false;
             }

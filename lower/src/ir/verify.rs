@@ -135,6 +135,7 @@ fn role(op: Op) -> Role {
         Op::Effect { lanes, scalars, .. } => Role::Effect(lanes, scalars),
         Op::Const(_)
         | Op::CodeAddress(_)
+        | Op::Undef
         | Op::LaneId
         | Op::ReadS(_)
         | Op::ReadV(_)
@@ -342,6 +343,7 @@ impl Checker<'_> {
                 self.leaf(wave(node.ty.width))
             }
             Op::CodeAddress(_) => self.leaf(wave(W64)),
+            Op::Undef => self.leaf(wave(node.ty.width)),
             Op::LaneId | Op::ReadV(_) => self.leaf(lanes),
             Op::ReadS(slot) => self.leaf(slot.ty()),
             Op::Add | Op::Sub | Op::Mul => self.integers(2),

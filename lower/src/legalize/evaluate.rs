@@ -213,6 +213,7 @@ pub(crate) trait Shape: Sized {
 pub(crate) fn operation<S: Shape>(s: &mut S, op: Op, width: Width, args: &[&S::Value]) -> S::Value {
     match op {
         Op::Const(bits) => s.immediate(width, bits),
+        Op::Undef => s.immediate(width, 0),
         Op::Add => binary(s, args, |b, x, y| b.iadd(x, y)),
         Op::Sub => binary(s, args, |b, x, y| b.isub(x, y)),
         Op::Mul => binary(s, args, |b, x, y| b.imul(x, y)),

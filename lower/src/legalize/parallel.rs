@@ -632,6 +632,7 @@ impl Emitter<'_> {
                 self.code.lanes(&g.body).lane_ids(lane)
             }
             Op::MaskFromBits | Op::ExecMask => self.group_mask(g, block, node.args[0]),
+            Op::Select if block.is_free_merge(node) => self.group_value(g, block, node.args[1]),
             Op::Select => {
                 let [mask, new] = [0, 1].map(|i| self.group_value(g, block, node.args[i]));
                 let old = self.group_lanes(g, block, node.args[2]);

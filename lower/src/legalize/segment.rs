@@ -519,6 +519,9 @@ impl<'f> Emitter<'f> {
     ) -> Vec<Value> {
         let node: &Node = &block.nodes[v.index()];
         let is_exec = |a: Val| block.nodes[a.index()].op == Op::ExecMask;
+        if block.is_free_merge(node) {
+            return self.lane_value(block, plan, body, node.args[1]);
+        }
         // Trivial if EXEC is all ones.
         if body.full {
             match node.op {

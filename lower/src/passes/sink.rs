@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::Analysed;
+use super::{Analysed, rebuild};
 use crate::analysis::liveness::{Live, Lives};
 use crate::ir::build::{Build, types};
 use crate::ir::functions::EffectFn;
@@ -175,7 +175,7 @@ impl Step<'_> {
             late.insert(n, copy.value(v)?);
         }
         let carried = copy.carried;
-        let second = rebuild(second, &build, &late);
+        let second = replace_reads(second, &build, &late);
         let mut first = first.clone();
         // Drops dead and sunk writes so that their old values do not become live.
         first
@@ -373,54 +373,18 @@ impl<'a> Copy<'a> {
 }
 
 /// A block with reads of some VGPRs replaced by values in `build`.
-fn rebuild(block: &Block, build: &Build, late: &HashMap<u8, Val>) -> Block {
-    let effects: HashSet<Val> = block.effects.iter().copied().collect();
-    let mut values: Vec<Val> = Vec::with_capacity(block.nodes.len());
-    for (i, node) in block.nodes.iter().enumerate() {
-        let args: Vec<Val> = node.args.iter().map(|a| values[a.index()]).collect();
-        values.push(match node.op {
-            Op::ReadV(n) if late.contains_key(&n) => late[&n],
-            op if effects.contains(&Val(i as u32)) => build.effect(op, &args, node.ty),
-            Op::Call(f, mode) => build.call(f, mode, &args),
-            Op::Result(n) => build.result(args[0], n, node.ty),
-            op if args.is_empty() => build.leaf(op, node.ty),
-            op => build.pure(op, &args),
-        });
-    }
-    let new = |v: Val| values[v.index()];
-    let mut writes_v: Vec<(u8, Val)> = block.writes_v.iter().map(|&(n, v)| (n, new(v))).collect();
+fn replace_reads(block: &Block, build: &Build, late: &HashMap<u8, Val>) -> Block {
+    let mut block = rebuild::block(block, build, |_, node, _| match node.op {
+        Op::ReadV(n) => late.get(&n).copied(),
+        _ => None,
+    });
     for (&n, &v) in late {
-        if !writes_v.iter().any(|&(m, _)| m == n) {
-            writes_v.push((n, v));
+        if !block.writes_v.iter().any(|&(m, _)| m == n) {
+            block.writes_v.push((n, v));
         }
     }
-    writes_v.sort_unstable_by_key(|&(n, _)| n);
-    let term = match block.term.clone() {
-        Term::Branch { cond, then, other } => Term::Branch {
-            cond: new(cond),
-            then,
-            other,
-        },
-        Term::Indirect(v) => Term::Indirect(new(v)),
-        Term::ScalarMove { site, value, next } => Term::ScalarMove {
-            site,
-            value: value.map(new),
-            next,
-        },
-        term => term,
-    };
-    let (nodes, effects) = build.finish();
-    Block {
-        pc: block.pc,
-        nodes,
-        effects,
-        execs: block.execs.iter().map(|&(v, e)| (new(v), new(e))).collect(),
-        writes_s: block.writes_s.iter().map(|&(s, v)| (s, new(v))).collect(),
-        writes_v,
-        term,
-        guest_insts: block.guest_insts,
-        counts: block.counts.iter().map(|&(v, n)| (new(v), n)).collect(),
-    }
+    block.writes_v.sort_unstable_by_key(|&(n, _)| n);
+    block
 }
 
 #[cfg(test)]

@@ -248,6 +248,8 @@ impl Eval<'_> {
         let node = &self.block.nodes[v.index()];
         match node.op {
             Op::ReadV(m) => m == n,
+            // Nobody reads it.
+            Op::Undef => true,
             Op::Select => self.is_off(node.args[0]) && self.is_kept(n, node.args[2]),
             _ => false,
         }

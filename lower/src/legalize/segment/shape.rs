@@ -142,7 +142,7 @@ pub(super) fn skippable(block: &Block, segment: &Segment) -> bool {
         segment.nodes.contains(&v)
             && node.op == Op::Select
             && op(node.args[0]) == Op::ExecMask
-            && op(node.args[2]) == Op::ReadV(n)
+            && (block.is_free_merge(node) || op(node.args[2]) == Op::ReadV(n))
     };
     let confined = |&v: &Val| {
         let node = &block.nodes[v.index()];

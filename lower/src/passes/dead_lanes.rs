@@ -1,0 +1,43 @@
+//! Frees merges whose old value nobody reads. A write of a VGPR under EXEC keeps the old value of inactive lanes:
+//! `Select(ExecMask(exec), new, old)`. Compilers reuse registers and narrow EXEC for a branch or a loop, so most writes
+//! are read under the same EXEC or a part of it only. Then the old value is replaced by [`Op::Undef`]: the merge
+//! is not computed, the register is not live before it, and a loop does not carry it.
+//!
+//! The merge itself remains, since other passes and analyses recognise by it that a lane outside of EXEC keeps what it
+//! has, or has what nobody reads.
+
+use super::{Analysed, rebuild};
+use crate::analysis::liveness;
+use crate::ir::build::Build;
+use crate::ir::{Op, Type, Vary};
+
+/// Runs the pass.
+pub(super) fn run(region: &mut Analysed<'_>) {
+    let build = Build::new();
+    let mut changed = Vec::new();
+    for (i, block) in region.func.blocks.iter().enumerate() {
+        let free = liveness::free_merges(block, &region.lives.end[i]);
+        if !free.contains(&true) {
+            continue;
+        }
+        let new = rebuild::block(block, &build, |v, node, args| {
+            let undef = Type {
+                vary: Vary::Wave,
+                ..node.ty
+            };
+            free[v.index()].then(|| {
+                let undef = build.leaf(Op::Undef, undef);
+                build.pure(Op::Select, &[args[0], args[1], undef])
+            })
+        });
+        changed.push((i, new));
+    }
+    if changed.is_empty() {
+        return;
+    }
+    let func = region.func.to_mut();
+    for (i, block) in changed {
+        func.blocks[i] = block;
+    }
+    region.lives = liveness::lives(func);
+}
