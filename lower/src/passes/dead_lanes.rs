@@ -1,15 +1,16 @@
 //! Frees merges whose old value nobody reads. A write of a VGPR under EXEC keeps the old value of inactive lanes:
 //! `Select(ExecMask(exec), new, old)`. Compilers reuse registers and narrow EXEC for a branch or a loop, so most writes
 //! are read under the same EXEC or a part of it only. Then the old value is replaced by [`Op::Undef`]: the merge
-//! is not computed, the register is not live before it, and a loop does not carry it.
+//! is not computed, the register is not live before it, and a loop does not carry it. Later values of the block use the
+//! new value itself, so that words which are written one by one become one value of 64 bits again.
 //!
-//! The merge itself remains, since other passes and analyses recognise by it that a lane outside of EXEC keeps what it
-//! has, or has what nobody reads.
+//! What is written remains a merge, since other passes and analyses recognise by it that a lane outside of EXEC keeps
+//! what it has, or has what nobody reads.
 
 use super::{Analysed, rebuild};
 use crate::analysis::liveness;
 use crate::ir::build::Build;
-use crate::ir::{Op, Type, Vary};
+use crate::ir::{Node, Op, Type, Val, Vary};
 
 /// Runs the pass.
 pub(super) fn run(region: &mut Analysed<'_>) {
@@ -20,17 +21,21 @@ pub(super) fn run(region: &mut Analysed<'_>) {
         if !free.contains(&true) {
             continue;
         }
-        let new = rebuild::block(block, &build, |v, node, args| {
+        let replace = |v: Val, _: &Node, args: &[Val]| free[v.index()].then(|| args[1]);
+        let write = |v: Val, values: &[Val]| {
+            let node = &block.nodes[v.index()];
+            if !free[v.index()] {
+                return values[v.index()];
+            }
             let undef = Type {
                 vary: Vary::Wave,
                 ..node.ty
             };
-            free[v.index()].then(|| {
-                let undef = build.leaf(Op::Undef, undef);
-                build.pure(Op::Select, &[args[0], args[1], undef])
-            })
-        });
-        changed.push((i, new));
+            let undef = build.leaf(Op::Undef, undef);
+            let [mask, new] = [0, 1].map(|i| values[node.args[i].index()]);
+            build.pure(Op::Select, &[mask, new, undef])
+        };
+        changed.push((i, rebuild::block(block, &build, replace, write)));
     }
     if changed.is_empty() {
         return;

@@ -5,11 +5,13 @@ use crate::ir::{Block, Node, Op, Term, Val};
 use crate::maps::HashSet;
 
 /// A copy of a block, made by `build`, which folds what becomes constant. `replace` gives the value that replaces a
-/// node, from its number, the node, and its operands in the copy.
+/// node, from its number, the node, and its operands in the copy; `write` the value that a VGPR is written with, from the
+/// number of the old one and the new values of all nodes.
 pub(super) fn block(
     block: &Block,
     build: &Build,
     mut replace: impl FnMut(Val, &Node, &[Val]) -> Option<Val>,
+    write: impl Fn(Val, &[Val]) -> Val,
 ) -> Block {
     let effects: HashSet<Val> = block.effects.iter().copied().collect();
     let mut values: Vec<Val> = Vec::with_capacity(block.nodes.len());
@@ -25,6 +27,8 @@ pub(super) fn block(
         });
         values.push(new);
     }
+    let writes_v = block.writes_v.iter();
+    let writes_v = writes_v.map(|&(n, v)| (n, write(v, &values))).collect();
     let new = |v: Val| values[v.index()];
     let term = match block.term.clone() {
         Term::Branch { cond, then, other } => Term::Branch {
@@ -47,7 +51,7 @@ pub(super) fn block(
         effects,
         execs: block.execs.iter().map(|&(v, e)| (new(v), new(e))).collect(),
         writes_s: block.writes_s.iter().map(|&(s, v)| (s, new(v))).collect(),
-        writes_v: block.writes_v.iter().map(|&(n, v)| (n, new(v))).collect(),
+        writes_v,
         term,
         guest_insts: block.guest_insts,
         counts: block.counts.iter().map(|&(v, n)| (new(v), n)).collect(),

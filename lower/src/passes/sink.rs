@@ -15,7 +15,7 @@ use super::{Analysed, rebuild};
 use crate::analysis::liveness::{Live, Lives};
 use crate::ir::build::{Build, types};
 use crate::ir::functions::EffectFn;
-use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
+use crate::ir::{Block, Func, Node, Op, Slot, Target, Term, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
 
 /// Maximum number of values recomputed in the other block.
@@ -374,10 +374,11 @@ impl<'a> Copy<'a> {
 
 /// A block with reads of some VGPRs replaced by values in `build`.
 fn replace_reads(block: &Block, build: &Build, late: &HashMap<u8, Val>) -> Block {
-    let mut block = rebuild::block(block, build, |_, node, _| match node.op {
+    let replace = |_, node: &Node, _: &[Val]| match node.op {
         Op::ReadV(n) => late.get(&n).copied(),
         _ => None,
-    });
+    };
+    let mut block = rebuild::block(block, build, replace, |v, values| values[v.index()]);
     for (&n, &v) in late {
         if !block.writes_v.iter().any(|&(m, _)| m == n) {
             block.writes_v.push((n, v));
