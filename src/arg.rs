@@ -56,6 +56,9 @@ pub enum Arg {
     Local(u32),
     /// A pointer into a buffer or into host memory, which is kept alive.
     Within(Within),
+    /// The whole kernarg segment as it stands, hidden arguments included, whatever the metadata says.
+    /// It is the only argument of a launch, and keeps no memory alive.
+    Segment(Vec<u8>),
 }
 
 /// A pointer into a [`Buffer`](crate::Buffer), an [`HostBuffer`](crate::HostBuffer) or a
@@ -133,15 +136,16 @@ impl Arg {
         Ok(())
     }
 
-    /// The dispatcher's form of it.
-    pub(crate) fn value(&self) -> ArgValue {
-        match self {
+    /// The dispatcher's form of it; `None` for a segment, which is no single argument.
+    pub(crate) fn value(&self) -> Option<ArgValue> {
+        Some(match self {
             Arg::Bytes(bytes) => ArgValue::Bytes(bytes.clone()),
             Arg::Pointer(address) | Arg::Within(Within { address, .. }) => {
                 ArgValue::Pointer(*address)
             }
             Arg::Local(bytes) => ArgValue::Local(*bytes),
-        }
+            Arg::Segment(_) => return None,
+        })
     }
 }
 

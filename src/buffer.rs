@@ -113,11 +113,7 @@ impl Buffer {
     }
 
     fn check(&self, offset: u64, bytes: u64) -> Result<u64, Error> {
-        let len = self.len();
-        match offset.checked_add(bytes) {
-            Some(end) if end <= len => Ok(self.address() + offset),
-            _ => Err(Error::OutsideBuffer { offset, bytes, len }),
-        }
+        check(self.address(), self.len(), offset, bytes)
     }
 
     /// Writes bytes at `offset`.
@@ -156,6 +152,14 @@ impl Buffer {
         let mut out = vec![T::zeroed(); count];
         self.read_bytes(offset, bytemuck::cast_slice_mut(&mut out))?;
         Ok(out)
+    }
+}
+
+/// The address of `bytes` bytes at `offset` in `len` bytes at `address`.
+pub(crate) fn check(address: u64, len: u64, offset: u64, bytes: u64) -> Result<u64, Error> {
+    match offset.checked_add(bytes) {
+        Some(end) if end <= len => Ok(address + offset),
+        _ => Err(Error::OutsideBuffer { offset, bytes, len }),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::arg::Arg;
 use crate::buffer::{Buffer, Element};
 use crate::error::Error;
 use crate::host_buffer::{HostBuffer, HostRange};
-use crate::launch::Launch;
+use crate::launch::{self, Launch};
 use crate::module::Kernel;
 use crate::stream::Stream;
 use crate::uses::{Use, Uses};
@@ -263,13 +263,14 @@ impl Device {
         args: &[Arg],
         settings: &Settings<'_>,
     ) -> Result<Stats, Error> {
-        let values: Vec<_> = args.iter().map(Arg::value).collect();
+        let mut values = Vec::with_capacity(args.len());
+        let arguments = launch::arguments(kernel, args, &mut values)?;
         let stats = self.0.dispatcher.run(
             &*self.0.engine,
             &self.0.memory,
             kernel.loaded(),
             kernel.code(),
-            &launch.resolve(kernel, &values)?,
+            &launch.resolve(arguments)?,
             settings,
         )?;
         Ok(stats)

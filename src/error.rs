@@ -98,6 +98,9 @@ pub enum Error {
         "the code object has no metadata for kernel {0}: give its whole kernarg segment as one value of bytes"
     )]
     NoMetadata(String),
+    /// A whole kernarg segment ([`Arg::Segment`](crate::Arg::Segment)) with other arguments.
+    #[error("kernel {0}: a kernarg segment must be the only argument")]
+    SegmentAmongArgs(String),
     /// The launch was cancelled ([`CancelToken`](crate::CancelToken)). Its workgroups may have been
     /// stopped at any instruction.
     #[error("kernel {kernel} was cancelled")]

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::arg::{Arg, Owner};
-use crate::buffer::Element;
+use crate::buffer::{self, Element};
 use crate::device::Device;
 use crate::error::Error;
 use crate::uses::Guarded;
@@ -384,6 +384,22 @@ impl HostRange {
     /// A pointer to the byte at `offset` as an argument of a kernel; the offset may be the size.
     pub fn at(&self, offset: u64) -> Result<Arg, Error> {
         self.0.at(offset)
+    }
+
+    /// Copies bytes from `offset` on, while the memory is registered.
+    pub fn read_bytes(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let address = self.check(offset, bytes.len() as u64)?;
+        Ok(self.0.device.0.memory.read_bytes(address, bytes)?)
+    }
+
+    /// Overwrites bytes from `offset` on, while the memory is registered.
+    pub fn write_bytes(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let address = self.check(offset, bytes.len() as u64)?;
+        Ok(self.0.device.0.memory.write_bytes(address, bytes)?)
+    }
+
+    fn check(&self, offset: u64, bytes: u64) -> Result<u64, Error> {
+        buffer::check(self.address(), self.0.bytes as u64, offset, bytes)
     }
 
     /// Ends the registration. Waits for all launches on the device that have begun or are queued on

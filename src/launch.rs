@@ -3,6 +3,7 @@
 use runtime::dispatch::{self, Arguments, Shape};
 use runtime::kernarg::ArgValue;
 
+use crate::arg::Arg;
 use crate::error::Error;
 use crate::module::Kernel;
 
@@ -111,16 +112,8 @@ impl Launch {
     /// The dispatcher's form of the launch.
     pub(crate) fn resolve<'a>(
         &self,
-        kernel: &'a Kernel,
-        args: &'a [ArgValue],
+        arguments: Arguments<'a>,
     ) -> Result<dispatch::Launch<'a>, Error> {
-        let arguments = match (kernel.info(), args) {
-            (Some(metadata), _) => Arguments::Values(metadata, args),
-            // Without metadata the arguments are the kernarg segment as it stands, or nothing.
-            (None, [ArgValue::Bytes(bytes)]) => Arguments::Segment(bytes),
-            (None, []) => Arguments::Segment(&[]),
-            (None, _) => return Err(Error::NoMetadata(kernel.name().to_owned())),
-        };
         Ok(dispatch::Launch {
             shape: Shape::new(self.grid.sizes, self.workgroup.sizes, self.grid.dims)
                 .map_err(dispatch::RunError::Launch)?,
@@ -128,5 +121,30 @@ impl Launch {
             dynamic_lds: self.dynamic_lds,
             arguments,
         })
+    }
+}
+
+/// The dispatcher's form of the arguments of `kernel`. `values` holds those that are not given as a
+/// segment.
+pub(crate) fn arguments<'a>(
+    kernel: &'a Kernel,
+    args: &'a [Arg],
+    values: &'a mut Vec<ArgValue>,
+) -> Result<Arguments<'a>, Error> {
+    if let [Arg::Segment(bytes)] = args {
+        return Ok(Arguments::Segment(bytes));
+    }
+    for arg in args {
+        let Some(value) = arg.value() else {
+            return Err(Error::SegmentAmongArgs(kernel.name().to_owned()));
+        };
+        values.push(value);
+    }
+    match (kernel.info(), &values[..]) {
+        (Some(metadata), values) => Ok(Arguments::Values(metadata, values)),
+        // Without metadata the arguments are the kernarg segment as it stands, or nothing.
+        (None, [ArgValue::Bytes(bytes)]) => Ok(Arguments::Segment(bytes)),
+        (None, []) => Ok(Arguments::Segment(&[])),
+        (None, _) => Err(Error::NoMetadata(kernel.name().to_owned())),
     }
 }

@@ -1,4 +1,4 @@
-use wavelift::bytemuck::{NoUninit, Pod, Zeroable};
+use wavelift::bytemuck::{self, NoUninit, Pod, Zeroable};
 use wavelift::half::f16;
 use wavelift::{Arg, ArgError, Error, Launch, LaunchError};
 
@@ -212,4 +212,40 @@ fn what_does_not_suit_a_parameter_is_refused() {
         foreign.to_string(),
         "kernel saxpy, argument 1: the buffer belongs to another device"
     );
+}
+
+#[test]
+fn a_segment_is_taken_as_it_stands() {
+    for device in devices() {
+        let kernel = saxpy(&device);
+        let (x, y) = (device.buffer(&[1.0f32; 64]), device.buffer(&[0.5f32; 64]));
+        let (x, y) = (x.unwrap(), y.unwrap());
+        let mut segment = [0u32; 70];
+        let words = |address: u64| [address as u32, (address >> 32) as u32];
+        segment[0..2].copy_from_slice(&words(y.address()));
+        segment[2..4].copy_from_slice(&words(x.address()));
+        segment[4..6].copy_from_slice(&[3.0f32.to_bits(), 60]);
+        // Hidden arguments: one workgroup of 64 by 1 by 1 work-items.
+        segment[6..11].copy_from_slice(&[1, 1, 1, 64 | 1 << 16, 1]);
+        let segment = Arg::Segment(bytemuck::cast_slice(&segment).to_vec());
+        let launch = Launch::new(64, 64);
+        device.launch(&kernel, &launch, &[segment.clone()]).unwrap();
+        let values = y.read::<f32>().unwrap();
+        assert_eq!(
+            (&values[..60], &values[60..]),
+            (&[3.5; 60][..], &[0.5; 4][..])
+        );
+
+        let short = device.launch(&kernel, &launch, &[Arg::Segment(vec![0; 8])]);
+        assert!(matches!(
+            short,
+            Err(Error::Launch(LaunchError::KernargTooSmall { given: 8, .. }))
+        ));
+        let more = device.launch(&kernel, &launch, &[segment, 1u32.into()]);
+        let error = more.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "kernel saxpy: a kernarg segment must be the only argument"
+        );
+    }
 }

@@ -188,6 +188,36 @@ fn memory_is_given_back_after_the_launches_that_may_use_it() {
 }
 
 #[test]
+fn a_range_is_read_and_written_while_it_is_registered() {
+    let [device, _] = devices();
+    // SAFETY: the bytes are not used until the end of the registration.
+    #[expect(unsafe_code, reason = "memory of the caller is registered")]
+    let mut range = unsafe {
+        let bytes: &'static mut [u8; 8] = Box::leak(Box::new([1; 8]));
+        device.register_raw(bytes.as_mut_ptr(), 8)
+    };
+    range.write_bytes(6, &[7, 8]).unwrap();
+    let mut three = [0; 3];
+    range.read_bytes(5, &mut three).unwrap();
+    assert_eq!(three, [1, 7, 8]);
+    for offset in [6, u64::MAX] {
+        let outside = range.read_bytes(offset, &mut three);
+        assert!(matches!(outside, Err(Error::OutsideBuffer { len: 8, .. })));
+        let outside = range.write_bytes(offset, &three);
+        assert!(matches!(outside, Err(Error::OutsideBuffer { len: 8, .. })));
+    }
+    range.unregister().unwrap();
+    assert!(matches!(
+        range.read_bytes(0, &mut three),
+        Err(Error::Memory(_))
+    ));
+    assert!(matches!(
+        range.write_bytes(0, &three),
+        Err(Error::Memory(_))
+    ));
+}
+
+#[test]
 fn memory_that_is_dropped_lives_as_long_as_it_is_used() {
     for device in devices() {
         let own = device.register(vec![9u32; 256]);
