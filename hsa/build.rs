@@ -10,11 +10,14 @@ fn main() {
     println!("cargo::rerun-if-changed=rocr.map");
     println!("cargo::rerun-if-changed=build.rs");
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("Cargo sets it"));
-    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libhsa-runtime64.so.1");
+    // Cargo would pass arguments for `cdylib` to the shared libraries of dependents, too, such as that
+    // of `capi`. These are for all targets of this package; tests do not have all names of the script.
+    println!("cargo::rustc-link-arg=-Wl,-soname,libhsa-runtime64.so.1");
     println!(
-        "cargo::rustc-cdylib-link-arg=-Wl,--version-script={}",
+        "cargo::rustc-link-arg=-Wl,--version-script={}",
         root.join("rocr.map").display()
     );
+    println!("cargo::rustc-link-arg-tests=-Wl,--undefined-version");
     // The profile's folder is three above: PROFILE/build/hsa-HASH/out.
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
     let Some(profile) = out.ancestors().nth(3) else {
