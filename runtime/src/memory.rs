@@ -71,6 +71,9 @@ pub const DEFAULT_RESERVE: u64 = 64 << 30;
 /// The least that is tried when the host refuses more.
 const LEAST_RESERVE: u64 = 64 << 20;
 
+/// The most that is tried. No host has as much.
+const MOST_RESERVE: u64 = 1 << 62;
+
 /// Freed blocks of at least this size are given back to the host rather than cleared.
 const GIVE_BACK: u64 = 256 << 10;
 
@@ -220,7 +223,8 @@ impl Memory {
 
     /// Guest memory; reserves address space, commits nothing.
     pub fn with_options(options: Options) -> Result<Memory, AllocError> {
-        let mut reserve = options.reserve.max(LEAST_RESERVE).next_multiple_of(1 << 16);
+        let reserve = options.reserve.clamp(LEAST_RESERVE, MOST_RESERVE);
+        let mut reserve = reserve.next_multiple_of(1 << 16);
         let map = loop {
             let mut map = MmapOptions::new();
             let map = map.len(reserve as usize).no_reserve_swap();

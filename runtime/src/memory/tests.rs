@@ -17,6 +17,17 @@ fn exact() -> Memory {
 }
 
 #[test]
+fn of_too_large_a_reserve_the_host_gives_a_part() {
+    let reserve = u64::MAX;
+    let memory = Memory::with_options(Options {
+        reserve,
+        ..Options::default()
+    });
+    let len = memory.expect("the host has some").arena_len();
+    assert!((LEAST_RESERVE..MOST_RESERVE).contains(&len), "{len}");
+}
+
+#[test]
 fn fresh_memory_is_zero_and_keeps_what_is_written() {
     let memory = memory();
     let a = memory.alloc(100, 4).unwrap();
