@@ -77,7 +77,7 @@ fn compile(source: &str, program: &Path, link: impl FnOnce(&mut Command)) {
         "-Werror",
         "-I",
     ]);
-    command.arg(root().join("capi/include"));
+    command.arg(root().join("include"));
     command.arg(root().join("examples/c").join(source));
     command.arg("-o").arg(program);
     link(&mut command);
@@ -237,7 +237,7 @@ fn the_library_exports_the_interface_only() {
         .args(["-D", "--defined-only"])
         .arg(library));
     let names = String::from_utf8(output.stdout).unwrap();
-    let header = std::fs::read_to_string(root().join("capi/include/wavelift.h")).unwrap();
+    let header = std::fs::read_to_string(root().join("include/wavelift.h")).unwrap();
     let mut count = 0;
     for name in names.lines().filter_map(|line| line.split(' ').next_back()) {
         assert!(header.contains(&format!("{name}(")), "{name}");

@@ -229,7 +229,9 @@ fn a_segment_is_taken_as_it_stands() {
         segment[6..11].copy_from_slice(&[1, 1, 1, 64 | 1 << 16, 1]);
         let segment = Arg::Segment(bytemuck::cast_slice(&segment).to_vec());
         let launch = Launch::new(64, 64);
-        device.launch(&kernel, &launch, &[segment.clone()]).unwrap();
+        device
+            .launch(&kernel, &launch, std::slice::from_ref(&segment))
+            .unwrap();
         let values = y.read::<f32>().unwrap();
         assert_eq!(
             (&values[..60], &values[60..]),
