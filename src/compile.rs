@@ -114,6 +114,14 @@ impl Language {
         }
     }
 
+    /// The extension of its files.
+    fn extension(self) -> &'static str {
+        match self {
+            Language::OpenCl => "cl",
+            Language::Hip => "hip",
+        }
+    }
+
     /// What to do where no compiler is found.
     fn nothing_found(self) -> &'static str {
         match self {
@@ -159,6 +167,32 @@ pub fn compile(source: &Path, target: Option<&str>) -> Result<Compiled, CompileE
         return Err(CompileError::Language(source.to_owned()));
     };
     compile_as(source, language, target, |_| {})
+}
+
+/// As [`compile`], of a source that is in no file. It is written into the folder with what is
+/// compiled, and that file is the one that the compiler's messages name.
+pub fn compile_text(
+    text: &str,
+    language: Language,
+    target: Option<&str>,
+) -> Result<Compiled, CompileError> {
+    let folder = folders::compiled().ok_or(CompileError::NoFolder)?;
+    if let Err(error) = folders::create(&folder) {
+        return Err(CompileError::Folder { folder, error });
+    }
+    let name = hexadecimal(&Sha256::digest(text)[..16]);
+    let path = folder.join(name).with_extension(language.extension());
+    // Another process may read it meanwhile.
+    let write = || -> io::Result<()> {
+        let new = tempfile::NamedTempFile::new_in(&folder)?;
+        std::fs::write(new.path(), text)?;
+        new.persist(&path)?;
+        Ok(())
+    };
+    if let Err(error) = write() {
+        return Err(CompileError::Write { path, error });
+    }
+    compile_as(&path, language, target, |_| {})
 }
 
 /// As [`compile`], of a known language. Calls `begins` with the compiler's path before it runs.

@@ -409,6 +409,13 @@ impl HostRange {
     pub fn unregister(&mut self) -> Result<(), Error> {
         Ok(self.0.detach()?)
     }
+
+    /// Ends the registration when the last argument made from the range is dropped, and drops
+    /// `owner`, which keeps the memory valid, when all launches have ended that had begun before.
+    /// Does not wait for them. `owner` may be dropped on another thread.
+    pub fn release(self, owner: Box<dyn Any + Send>) {
+        self.0.keep(owner);
+    }
 }
 
 impl From<&HostRange> for Arg {

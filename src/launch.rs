@@ -2,6 +2,7 @@
 
 use runtime::dispatch::{self, Arguments, Shape};
 use runtime::kernarg::ArgValue;
+use runtime::object::KernelMetadata;
 
 use crate::arg::Arg;
 use crate::error::Error;
@@ -30,6 +31,30 @@ impl Size {
             [x, y, z] => Some([x, y, z].into()),
             _ => None,
         }
+    }
+
+    /// Work-items of a workgroup in that many dimensions (1 to 3) where nothing says how many: what
+    /// the kernel requires, else 256, 16 by 16 or 8 by 8 by 4, or less if the kernel allows less.
+    ///
+    /// ```
+    /// assert_eq!(wavelift::Size::default_workgroup(2, None), [16, 16]);
+    /// ```
+    pub fn default_workgroup(dimensions: usize, info: Option<&KernelMetadata>) -> Vec<u32> {
+        if let Some(required) = info.and_then(|info| info.reqd_workgroup_size) {
+            return required[..dimensions.clamp(1, 3)].to_vec();
+        }
+        let most = info.and_then(|info| info.max_flat_workgroup_size);
+        let mut block = match dimensions {
+            0 | 1 => vec![256],
+            2 => vec![16, 16],
+            _ => vec![8, 8, 4],
+        };
+        while block.iter().product::<u32>() > most.unwrap_or(1024).max(1) {
+            if let Some(greatest) = block.iter_mut().max() {
+                *greatest /= 2;
+            }
+        }
+        block
     }
 }
 

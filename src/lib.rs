@@ -60,6 +60,7 @@ mod buffer;
 #[cfg(feature = "compile")]
 pub mod compile;
 mod device;
+mod dtype;
 mod error;
 mod event;
 #[cfg(feature = "compile")]
@@ -76,6 +77,7 @@ mod uses;
 pub use arg::{Arg, Within};
 pub use buffer::{Buffer, Element};
 pub use device::{Device, DeviceOptions, MemoryGuard};
+pub use dtype::{Dtype, Value};
 pub use error::Error;
 pub use event::Event;
 pub use host_buffer::{HostBuffer, HostRange, IntoVecError, Mapped};

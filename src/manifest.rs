@@ -13,10 +13,12 @@ mod parse;
 pub mod random;
 mod tree;
 
-pub use array::{Array, Dtype, Value};
+pub use array::Array;
 pub use compare::{Comparison, Errors, FirstMismatch, Greatest, Tolerance};
 pub use error::{ManifestError, Place};
 pub use parse::read_whole;
+
+pub use crate::dtype::{Dtype, Value};
 
 /// A whole manifest.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use runtime::foreign::{self, Foreign};
 use runtime::object::{self, CodeObject, Kernel, TargetId};
+use wavelift::Size;
 use wavelift::manifest::{Manifest, ManifestError};
 
 mod argument;
@@ -218,15 +219,8 @@ impl OneLiner {
         );
         out.line(&format!("kernel = {}", quoted(&kernel.name)), "--kernel");
         out.line(&format!("grid = {:?}", self.grid), "--grid");
-        let required = info.and_then(|info| info.reqd_workgroup_size);
-        let most = info
-            .and_then(|info| info.max_flat_workgroup_size)
-            .unwrap_or(1024);
         let block = match &self.block[..] {
-            [] => match required {
-                Some(sizes) => sizes[..self.grid.len().min(3)].to_vec(),
-                None => default_block(self.grid.len(), most),
-            },
+            [] => Size::default_workgroup(self.grid.len(), info),
             block => block.to_vec(),
         };
         out.line(&format!("workgroup = {block:?}"), "--block");
@@ -279,21 +273,6 @@ impl OneLiner {
             origins: out.origins,
         })
     }
-}
-
-/// Work-items of a workgroup where nothing says how many.
-fn default_block(dimensions: usize, most: u32) -> Vec<u32> {
-    let mut block = match dimensions {
-        1 => vec![256],
-        2 => vec![16, 16],
-        _ => vec![8, 8, 4],
-    };
-    while block.iter().product::<u32>() > most.max(1) {
-        if let Some(greatest) = block.iter_mut().max() {
-            *greatest /= 2;
-        }
-    }
-    block
 }
 
 /// `NAME=VALUE`.

@@ -283,14 +283,10 @@ fn check_types(
         let (manifest::Arg::Scalar { dtype, .. }, ArgKind::ByValue) = (arg, &wanted.kind) else {
             continue;
         };
-        let float = match wanted.type_name.as_deref() {
-            Some("half" | "float" | "double") => true,
-            Some(
-                "char" | "uchar" | "short" | "ushort" | "int" | "uint" | "long" | "ulong"
-                | "size_t",
-            ) => false,
-            _ => continue,
+        let Some(named) = wanted.type_name.as_deref().and_then(Dtype::of_opencl) else {
+            continue;
         };
+        let float = named.is_float();
         if float != dtype.is_float() && dtype.size() as u32 == wanted.size {
             let right = right_type(float, wanted.size);
             return Err(manifest.error(

@@ -1,6 +1,6 @@
 //! Comparison of a buffer with its expected contents.
 
-use super::array::{Array, Dtype, Value};
+use super::{Array, Dtype, Value};
 
 /// How far a value may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]

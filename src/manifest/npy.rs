@@ -6,7 +6,7 @@ use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriteOptions,
 
 use runtime::foreign::Foreign;
 
-use super::array::{Array, Dtype};
+use super::{Array, Dtype};
 
 /// Reads a whole `.npy` file.
 pub fn read(mut file: &[u8]) -> Result<Array, String> {

@@ -9,11 +9,12 @@ use runtime::dispatch::MAX_LANE_SCRATCH;
 use runtime::foreign::{self, Foreign};
 use toml::de::DeValue;
 
-use super::array::{Array, Dtype};
 use super::compare::Tolerance;
 use super::error::ManifestError;
 use super::tree::{Node, Source, Table};
-use super::{Arg, Buffer, Dispatch, Expectation, Manifest, Output, keys, npy, random};
+use super::{
+    Arg, Array, Buffer, Dispatch, Dtype, Expectation, Manifest, Output, keys, npy, random,
+};
 
 /// Largest contents of one buffer.
 const MAX_BYTES: i128 = 1 << 40;

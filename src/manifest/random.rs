@@ -12,7 +12,7 @@
 
 use half::f16;
 
-use super::array::Dtype;
+use super::Dtype;
 
 /// Draw `i` of the generator.
 pub fn draw(seed: u64, i: u64) -> u64 {

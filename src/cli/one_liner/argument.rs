@@ -212,20 +212,7 @@ impl<'a> Argument<'a> {
             let fits = integer(text).is_none_or(|value| value <= signed.limits().1);
             if fits { signed } else { wide }
         };
-        let named = match parameter.type_name.as_deref() {
-            Some("half") => Some(Dtype::F16),
-            Some("float") => Some(Dtype::F32),
-            Some("double") => Some(Dtype::F64),
-            Some("char" | "bool") => Some(Dtype::I8),
-            Some("uchar") => Some(Dtype::U8),
-            Some("short") => Some(Dtype::I16),
-            Some("ushort") => Some(Dtype::U16),
-            Some("int") => Some(Dtype::I32),
-            Some("uint") => Some(Dtype::U32),
-            Some("long") => Some(Dtype::I64),
-            Some("ulong" | "size_t") => Some(Dtype::U64),
-            _ => None,
-        };
+        let named = parameter.type_name.as_deref().and_then(Dtype::of_opencl);
         let dtype = match (named, parameter.size) {
             (Some(dtype), size) if dtype.size() as u32 == size => dtype,
             (_, 2) if float => Dtype::F16,
