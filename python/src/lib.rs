@@ -1,0 +1,41 @@
+//! The Python package `wavelift` on the library of the same name: devices, code objects and kernels
+//! that run on NumPy arrays. `python/wavelift/_wavelift.pyi` has its interface.
+//!
+//! A launch goes through [`kernel`], which has its arguments converted by the kernel's metadata
+//! ([`scalar`], [`array`]), [`place`], which decides which arrays kernels access where they are, and
+//! [`run`], which lets other Python threads run meanwhile and stops the kernel at Ctrl-C.
+
+use pyo3::prelude::*;
+
+mod array;
+mod buffer;
+mod device;
+mod dlpack;
+mod error;
+mod exported;
+mod kernel;
+mod module;
+mod parameter;
+mod place;
+mod run;
+mod scalar;
+mod stats;
+mod stream;
+
+#[pymodule]
+mod _wavelift {
+    #[pymodule_export]
+    use super::buffer::{Buffer, Local, Pointer};
+    #[pymodule_export]
+    use super::device::{Device, default_device};
+    #[pymodule_export]
+    use super::kernel::Kernel;
+    #[pymodule_export]
+    use super::module::{Module, targets};
+    #[pymodule_export]
+    use super::parameter::Parameter;
+    #[pymodule_export]
+    use super::stats::Stats;
+    #[pymodule_export]
+    use super::stream::{Event, Stream};
+}

@@ -1,0 +1,281 @@
+from collections.abc import Buffer as _HasBuffer
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from typing import Any, Literal, Protocol, Self, overload
+
+import numpy
+
+Engine = Literal["jit", "interp"]
+Sizes = int | Sequence[int]
+
+class _HasDLPack(Protocol):
+    def __dlpack__(self, *, max_version: tuple[int, int] | None = None) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+Array = _HasBuffer | _HasDLPack
+#: What kernels take: arrays, buffers and None for pointers; numbers, sequences of numbers for
+#: vectors, and objects with the bytes of a structure for values; Local for LDS.
+Argument = Array | Buffer | Pointer | Local | None | bool | int | float | Sequence[float]
+
+def default_device(engine: Engine = "jit") -> Device:
+    """The device of modules that name none; one for each engine."""
+
+def targets(code: str | PathLike[str] | bytes | bytearray) -> list[str]:
+    """Targets of the code objects in a file, or in its bytes, that can be run."""
+
+class Device:
+    """A device that runs kernels: memory and an engine.
+
+    engine: "jit" translates to host code, "interp" interprets.
+    threads: worker threads; 0 means one for each processor.
+    timeout: seconds after which a launch ends in a Fault of kind "timeout".
+    memcheck: report accesses outside the exact allocation and reads of LDS and scratch that were
+        never written. Slow.
+    stack: bytes of stack of a work-item in addition to the scratch that a kernel states.
+    """
+
+    def __new__(
+        cls,
+        *,
+        engine: Engine = "jit",
+        threads: int = 0,
+        timeout: float | None = None,
+        memcheck: bool = False,
+        stack: int | None = None,
+    ) -> Self: ...
+    @property
+    def engine(self) -> Engine: ...
+    @property
+    def threads(self) -> int: ...
+    @property
+    def timeout(self) -> float | None: ...
+    @property
+    def memcheck(self) -> bool: ...
+    def alloc(self, nbytes: int) -> Buffer:
+        """A buffer of that many zero bytes."""
+
+    def buffer(self, array: Array) -> Buffer:
+        """A buffer with a copy of an array's elements, in C order."""
+
+    def stream(self) -> Stream:
+        """A new stream."""
+
+class Buffer(_HasBuffer):
+    """Memory of a device. It has the buffer protocol: numpy.asarray(buffer) is a view of its bytes."""
+
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def address(self) -> int:
+        """Guest address of the first byte."""
+
+    @property
+    def device(self) -> Device: ...
+    def at(self, offset: int) -> Pointer:
+        """A pointer to the byte at offset, as an argument of a kernel."""
+
+    def write(self, array: Array, offset: int = 0) -> None:
+        """Overwrites bytes from offset on with the elements of an array, in C order."""
+
+    def read(self, offset: int = 0, nbytes: int | None = None) -> bytes:
+        """A copy of nbytes bytes from offset on; None: all from there on."""
+
+    def numpy(self, dtype: Any = None, shape: Any = None) -> numpy.ndarray:
+        """The bytes as a NumPy array of this type and shape, without a copy."""
+
+    def __len__(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+class Pointer:
+    """A pointer into a buffer, as an argument of a kernel."""
+
+    @property
+    def address(self) -> int: ...
+
+class Local:
+    """That many bytes of LDS, for parameters that are pointers to LDS."""
+
+    def __new__(cls, nbytes: int) -> Self: ...
+    @property
+    def nbytes(self) -> int: ...
+
+class Module:
+    """A code object that is loaded into a device's memory.
+
+    code: a file, or its bytes: an ELF code object, an offload bundle or a HIP fat binary.
+    target: which code object of a bundle, such as "gfx906:xnack-".
+    device: where it runs; or engine, for the default device of that engine.
+    """
+
+    def __new__(
+        cls,
+        code: str | PathLike[str] | bytes | bytearray,
+        *,
+        target: str | None = None,
+        device: Device | None = None,
+        engine: Engine | None = None,
+    ) -> Self: ...
+    @overload
+    @classmethod
+    def compile(
+        cls,
+        path: str | PathLike[str],
+        *,
+        target: str | None = None,
+        device: Device | None = None,
+        engine: Engine | None = None,
+    ) -> Module: ...
+    @overload
+    @classmethod
+    def compile(
+        cls,
+        *,
+        source: str,
+        language: Literal["opencl", "hip"] = "opencl",
+        target: str | None = None,
+        device: Device | None = None,
+        engine: Engine | None = None,
+    ) -> Module:
+        """Compiles OpenCL C (.cl) or HIP (.hip) with the clang or hipcc that is installed, for a
+        target (gfx906). The result is kept in the user's cache. Warnings of the compiler are
+        warnings of Python."""
+
+    @property
+    def device(self) -> Device: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def kernels(self) -> list[str]: ...
+    def __getitem__(self, name: str) -> Kernel: ...
+    def __contains__(self, name: str) -> bool: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def disassembly(self) -> str:
+        """All code in LLVM's syntax."""
+
+class Kernel:
+    """A kernel of a module; calling it runs it."""
+
+    @overload
+    def __call__(
+        self,
+        *args: Argument,
+        grid: Sizes,
+        block: Sizes | None = None,
+        lds: int = 0,
+        offset: Sizes | None = None,
+        timeout: float | None = None,
+        engine: Engine | None = None,
+        stream: None = None,
+    ) -> Stats: ...
+    @overload
+    def __call__(
+        self,
+        *args: Argument,
+        grid: Sizes,
+        block: Sizes | None = None,
+        lds: int = 0,
+        offset: Sizes | None = None,
+        timeout: float | None = None,
+        engine: Engine | None = None,
+        stream: Stream,
+    ) -> Event:
+        """Runs the kernel over grid work-items in workgroups of block, and waits for its end.
+
+        block: work-items of a workgroup; None: what the kernel requires, else 256, 16 by 16 or
+            8 by 8 by 4 at most.
+        lds: bytes of LDS in addition to the kernel's own and to those of Local arguments.
+        offset: the first global id in each dimension.
+        timeout: time limit in seconds instead of the device's.
+        engine: another engine than the module's. The code object is loaded for the default device
+            of that engine, with variables of its own; buffers of another device are refused.
+        stream: queue the launch there and return at once.
+        """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def module(self) -> Module: ...
+    @property
+    def parameters(self) -> list[Parameter]: ...
+    @property
+    def sgprs(self) -> int: ...
+    @property
+    def vgprs(self) -> int: ...
+    @property
+    def lds(self) -> int:
+        """Static LDS in bytes."""
+
+    @property
+    def scratch(self) -> int:
+        """Scratch of a work-item in bytes."""
+
+    @property
+    def required_block(self) -> tuple[int, int, int] | None:
+        """The only workgroup size that it allows, if there is one."""
+
+    def disassembly(self) -> str:
+        """The kernel in LLVM's syntax."""
+
+    def _repr_html_(self) -> str: ...
+
+class Parameter:
+    """A parameter of a kernel, as its metadata describes it."""
+
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def type(self) -> str | None: ...
+    @property
+    def kind(self) -> str:
+        """"value", "pointer", "local" or another kind of the metadata."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def read_only(self) -> bool: ...
+
+class Stats:
+    """What a launch did."""
+
+    @property
+    def workgroups(self) -> int: ...
+    @property
+    def waves(self) -> int: ...
+    @property
+    def seconds(self) -> float:
+        """From the first wave's start to the last one's end, translation included."""
+
+    @property
+    def translate_seconds(self) -> float: ...
+    @property
+    def fallbacks(self) -> int:
+        """Executions of instructions that the translator handed to the interpreter."""
+
+class Stream:
+    """A queue of launches that run in order while Python goes on.
+
+    After a launch has failed it runs nothing more; synchronize and the events of later launches
+    raise the error.
+    """
+
+    @property
+    def device(self) -> Device: ...
+    def synchronize(self) -> None:
+        """Waits until all launches so far have ended."""
+
+    def record(self) -> Event:
+        """An event that is done when all launches so far have ended."""
+
+    def wait_for(self, event: Event) -> None:
+        """Lets subsequent launches begin after the one of event."""
+
+class Event:
+    """The end of a launch on a stream."""
+
+    @property
+    def done(self) -> bool: ...
+    def wait(self, timeout: float | None = None) -> Stats | None:
+        """Waits for at most timeout seconds; None if the launch has not ended by then."""
