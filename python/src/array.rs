@@ -159,17 +159,19 @@ impl View {
         self.bytes() == 0 || dimensions.all(|(&count, (is, should))| count <= 1 || is == should)
     }
 
+    /// Are the elements in C order without gaps, and may they be written?
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.read_only && self.is_contiguous()
+    }
+
     /// Can kernels access the elements where they are? Instructions access whole dwords, and atomics
     /// are aligned to their size.
-    pub(crate) fn is_accessible(&self) -> bool {
+    pub(crate) fn is_aligned(&self) -> bool {
         let align = match self.size {
             8 | 16 => 8,
             _ => 4,
         };
-        !self.read_only
-            && self.is_contiguous()
-            && self.start.addr().is_multiple_of(align)
-            && self.bytes().is_multiple_of(4)
+        self.start.addr().is_multiple_of(align) && self.bytes().is_multiple_of(4)
     }
 
     /// First address, and the one behind the last byte.
@@ -259,30 +261,38 @@ impl View {
         }
     }
 
-    /// Appends the elements in C order.
-    pub(crate) fn read(&self, out: &mut Vec<u8>) {
-        out.reserve(self.bytes());
+    /// Copies the elements to memory, in C order.
+    ///
+    /// # Safety
+    /// There must be room for them at `to`.
+    pub(crate) unsafe fn copy_to(&self, mut to: *mut u8) {
         self.runs(|from, count| {
-            if count != 0 {
-                let to = out.spare_capacity_mut().as_mut_ptr().cast();
-                // SAFETY: the owner keeps the array's memory valid; room was reserved for all of it.
-                unsafe { std::ptr::copy(from, to, count) };
-                // SAFETY: they are initialized.
-                unsafe { out.set_len(out.len() + count) };
-            }
+            // SAFETY: the owner keeps the array's memory valid, and the caller promises the room.
+            unsafe { std::ptr::copy(from, to, count) };
+            to = to.wrapping_add(count);
         });
     }
 
-    /// Overwrites the elements in C order. The array must not be read-only.
-    pub(crate) fn write(&self, bytes: &[u8]) {
-        let mut rest = bytes;
+    /// Overwrites the elements from memory, in C order. The array must not be read-only.
+    ///
+    /// # Safety
+    /// The bytes of all elements must be readable at `from`.
+    pub(crate) unsafe fn copy_from(&self, mut from: *const u8) {
         self.runs(|to, count| {
-            if let Some((here, next)) = rest.split_at_checked(count) {
-                // SAFETY: the owner keeps the array's memory valid, and it may be written.
-                unsafe { std::ptr::copy(here.as_ptr(), to, count) };
-                rest = next;
-            }
+            // SAFETY: the owner keeps the array's memory valid, and the caller promises the bytes.
+            unsafe { std::ptr::copy(from, to, count) };
+            from = from.wrapping_add(count);
         });
+    }
+
+    /// The elements in C order.
+    pub(crate) fn read(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.bytes());
+        // SAFETY: the vector has room for all elements.
+        unsafe { self.copy_to(out.as_mut_ptr()) };
+        // SAFETY: they were written.
+        unsafe { out.set_len(self.bytes()) };
+        out
     }
 }
 

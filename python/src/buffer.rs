@@ -66,6 +66,11 @@ impl Pointer {
     }
 }
 
+/// A buffer's memory. Guest memory is host memory at its own address.
+pub(crate) fn host(buffer: &wavelift::Buffer) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(buffer.address() as usize)
+}
+
 impl Buffer {
     pub(crate) fn zeros(device: &Bound<'_, Device>, bytes: u64) -> PyResult<Buffer> {
         let inner = device.get().inner().alloc(bytes);
@@ -121,8 +126,7 @@ impl Buffer {
         let view = View::of(&parameter, array)?.ok_or_else(|| {
             parameter.type_error(format!("must be an array, not {}", type_name(array)))
         })?;
-        let mut bytes = Vec::new();
-        view.read(&mut bytes);
+        let bytes = view.read();
         self.write_bytes(array.py(), offset, &bytes)
     }
 
@@ -180,10 +184,9 @@ impl Buffer {
         let buffer = &slf.get().inner;
         let len = ffi::Py_ssize_t::try_from(buffer.len())
             .map_err(|_| PyValueError::new_err("the buffer is too large for a view"))?;
-        let start = std::ptr::with_exposed_provenance_mut(buffer.address() as usize);
-        // SAFETY: guest memory is host memory at its own address, which stays allocated as long as
-        // the object, to which the view has a reference.
-        let filled = unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start, len, 0, flags) };
+        let (object, start) = (slf.as_ptr(), host(buffer).cast());
+        // SAFETY: the memory stays allocated as long as the object, to which the view has a reference.
+        let filled = unsafe { ffi::PyBuffer_FillInfo(view, object, start, len, 0, flags) };
         match filled {
             0 => Ok(()),
             _ => Err(PyErr::fetch(slf.py())),

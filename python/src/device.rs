@@ -90,6 +90,12 @@ impl Device {
         &self.registry
     }
 
+    /// Is there the device's memory at that address of the host?
+    pub(crate) fn contains(&self, address: usize) -> bool {
+        let memory = self.inner.memory();
+        (address as u64).wrapping_sub(memory.arena_base()) < memory.arena_len()
+    }
+
     pub(crate) fn kind(&self) -> EngineKind {
         self.inner.options().engine
     }
@@ -177,8 +183,7 @@ impl Device {
         let view = View::of(&parameter, array)?.ok_or_else(|| {
             parameter.type_error(format!("must be an array, not {}", type_name(array)))
         })?;
-        let mut bytes = Vec::new();
-        view.read(&mut bytes);
+        let bytes = view.read();
         let buffer = Buffer::zeros(&slf, bytes.len() as u64)?;
         buffer.write_bytes(slf.py(), 0, &bytes)?;
         Ok(buffer)

@@ -1,6 +1,7 @@
 //! Kernels, and their launches.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -149,6 +150,13 @@ where
     }
 }
 
+/// How a launch is made.
+struct How<'a, 'py> {
+    timeout: Option<Duration>,
+    stream: Option<&'a Bound<'py, Stream>>,
+    in_place: bool,
+}
+
 /// How a launch is spread over work-items.
 fn geometry(
     kernel: &wavelift::Kernel,
@@ -177,7 +185,7 @@ fn geometry(
 #[pymethods]
 impl Kernel {
     /// Runs the kernel over `grid` work-items in workgroups of `block`, and waits for its end.
-    #[pyo3(signature = (*args, grid, block = None, lds = 0, offset = None, timeout = None, engine = None, stream = None))]
+    #[pyo3(signature = (*args, grid, block = None, lds = 0, offset = None, timeout = None, engine = None, stream = None, in_place = false))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn __call__<'py>(
         slf: &Bound<'py, Self>,
@@ -189,23 +197,24 @@ impl Kernel {
         timeout: Option<f64>,
         engine: Option<&str>,
         stream: Option<&Bound<'py, Stream>>,
+        in_place: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        if let Some(engine) = engine {
-            let module = slf.get().module.bind(py);
-            let module = Module::on_engine(module, device::engine(engine)?)?;
-            let kernel = Module::kernel(module.bind(py), slf.get().inner.name())?;
-            return kernel.launch(
-                py,
-                args,
-                geometry(&kernel.inner, grid, block, offset, lds)?,
-                timeout,
-                stream,
-            );
-        }
-        let kernel = slf.get();
-        let launch = geometry(&kernel.inner, grid, block, offset, lds)?;
-        kernel.launch(py, args, launch, timeout, stream)
+        let how = How {
+            timeout: device::limit(timeout)?,
+            stream,
+            in_place,
+        };
+        let run = |kernel: &Kernel| {
+            let launch = geometry(&kernel.inner, grid, block, offset, lds)?;
+            kernel.launch(slf.py(), args, launch, &how)
+        };
+        let Some(engine) = engine else {
+            return run(slf.get());
+        };
+        let module = slf.get().module.bind(slf.py());
+        let module = Module::on_engine(module, device::engine(engine)?)?;
+        let name = slf.get().inner.name();
+        run(&Module::kernel(module.bind(slf.py()), name)?)
     }
 
     /// Its name.
@@ -312,13 +321,11 @@ impl Kernel {
         py: Python<'py>,
         values: &Bound<'py, PyTuple>,
         launch: Launch,
-        timeout: Option<f64>,
-        stream: Option<&Bound<'py, Stream>>,
+        how: &How<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let timeout = device::limit(timeout)?;
         let (mut args, arrays) = self.arguments(values)?;
         let device: &Device = self.module.get().device.get();
-        if let Some(stream) = stream {
+        if let Some(stream) = how.stream {
             if let Some(Array { slot, .. }) = arrays.first() {
                 return Err(self.parameters[*slot].type_error(
                     "launches on a stream take a wavelift.Buffer (device.buffer(array)), since an array \
@@ -326,21 +333,15 @@ impl Kernel {
                 ));
             }
             let mut settings = device.inner().settings();
-            settings.timeout = timeout.or(settings.timeout);
+            settings.timeout = how.timeout.or(settings.timeout);
             let stream = &stream.get().inner;
             let queued = py.detach(|| stream.launch_with(&self.inner, &launch, &args, &settings));
             let event = queued.map_err(|error| exception(py, &error))?;
             return Ok(Bound::new(py, Event(event))?.into_any());
         }
-        let placed = Placed::new(
-            py,
-            device.inner(),
-            device.registry(),
-            &self.parameters,
-            arrays,
-            &mut args,
-        )?;
-        let result = run::launch(py, device, &self.inner, &launch, &args, timeout);
+        let parameters = &self.parameters;
+        let placed = Placed::new(py, device, parameters, arrays, how.in_place, &mut args)?;
+        let result = run::launch(py, device, &self.inner, &launch, &args, how.timeout);
         drop(args);
         let finished = placed.finish(py, &self.parameters);
         let stats = result?;

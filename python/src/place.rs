@@ -1,14 +1,20 @@
-//! Where kernels access arrays: in place, if their memory allows it, else in a copy that is written
-//! back after the launch.
-#![expect(unsafe_code, reason = "memory of Python is registered by address")]
+//! Where kernels access arrays. Those in the device's own memory are where they should be. Others are
+//! copied there for the time of the launch: kernels access memory from elsewhere by a call for each
+//! lane, which takes more time than the copies of all elements that it reaches once. Memory is
+//! registered and accessed in place where the caller asks for it.
+#![expect(
+    unsafe_code,
+    reason = "memory of Python is copied, and registered, by address"
+)]
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use wavelift::{Arg, Buffer, Error, HostRange};
 
 use crate::array::{Owner, View};
+use crate::buffer::host;
+use crate::device::Device;
 use crate::error::exception;
 use crate::parameter::Parameter;
 use crate::run::POLL;
@@ -36,16 +42,26 @@ struct Span {
     start: usize,
     end: usize,
     owners: Vec<Owner>,
+    /// May the kernel change one of them?
+    written: bool,
 }
 
-/// A copy of an array in the device's memory.
+/// A copy in the device's memory.
 struct Copied {
-    view: View,
+    what: What,
     buffer: Buffer,
-    /// The contents of an array that the kernel must not change.
+    /// The contents, if the kernel must not change them.
     before: Option<Vec<u8>>,
     /// The argument, for messages.
     slot: usize,
+}
+
+/// What is copied.
+enum What {
+    /// Contiguous memory, perhaps of several arrays that overlap.
+    Span(Span),
+    /// An array with gaps, or one that may not be written.
+    View(View),
 }
 
 /// The arrays of a launch, until it has ended.
@@ -53,6 +69,8 @@ pub(crate) struct Placed {
     registry: Arc<Registry>,
     held: Vec<Span>,
     copied: Vec<Copied>,
+    /// Arrays in the device's memory.
+    resident: Vec<View>,
 }
 
 impl Registry {
@@ -145,89 +163,159 @@ pub(crate) struct Array {
     pub(crate) view: View,
 }
 
+/// Arrays by address, those that overlap together; and the number and address of each argument.
+fn spans(arrays: Vec<Array>, parameters: &[Parameter]) -> (Vec<Span>, Vec<(usize, usize)>) {
+    let mut slots = Vec::new();
+    let mut spans = Vec::new();
+    for Array { slot, view } in arrays {
+        let start = view.start().expose_provenance();
+        slots.push((slot, start));
+        spans.push(Span {
+            start,
+            end: start + view.bytes(),
+            owners: vec![view.owner],
+            written: !parameters[slot].about.is_read_only(),
+        });
+    }
+    spans.sort_by_key(|span| span.start);
+    let mut merged: Vec<Span> = Vec::new();
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if span.start < last.end => {
+                last.end = last.end.max(span.end);
+                last.owners.extend(span.owners);
+                last.written |= span.written;
+            }
+            _ => merged.push(span),
+        }
+    }
+    (merged, slots)
+}
+
 impl Placed {
     /// Lets kernels access arrays, and sets the arguments that they are.
     pub(crate) fn new(
         py: Python<'_>,
-        device: &wavelift::Device,
-        registry: &Arc<Registry>,
+        device: &Device,
         parameters: &[Parameter],
         arrays: Vec<Array>,
+        in_place: bool,
         args: &mut [Arg],
     ) -> PyResult<Placed> {
         let mut placed = Placed {
-            registry: registry.clone(),
+            registry: device.registry().clone(),
             held: Vec::new(),
             copied: Vec::new(),
+            resident: Vec::new(),
         };
-        let (direct, copied): (Vec<_>, Vec<_>) = arrays
-            .into_iter()
-            .partition(|array| array.view.is_accessible());
-        for Array { slot, view } in copied {
-            let same = placed.copied.iter().find(|other| other.view.is_same(&view));
-            if let Some(same) = same {
-                args[slot] = (&same.buffer).into();
-                continue;
+        let (mut registered, mut whole, mut single) = (Vec::new(), Vec::new(), Vec::new());
+        for array in arrays {
+            let view = &array.view;
+            if view.bytes() == 0 || device.contains(view.start().addr()) && view.is_plain() {
+                args[array.slot] = Arg::Pointer(view.start().addr() as u64);
+                placed.resident.push(array.view);
+            } else if !view.is_plain() {
+                single.push(array);
+            } else if in_place && view.is_aligned() {
+                registered.push(array);
+            } else {
+                whole.push(array);
             }
-            let direct = direct.iter().map(|other| (other.slot, &other.view));
-            let copied = placed.copied.iter().map(|other| (other.slot, &other.view));
-            if let Some((other, _)) = direct
-                .chain(copied)
-                .find(|(_, other)| other.overlaps(&view))
-            {
-                return Err(parameters[slot].value_error(format!(
-                    "shares memory with argument {}, but kernels cannot access it in place (it is \
-                     read-only, has gaps or is not aligned); pass a copy of one of them",
-                    other + 1
-                )));
-            }
-            let copy = Copied::new(device, slot, view);
-            let copy = copy.map_err(|error| exception(py, &error))?;
-            args[slot] = (&copy.buffer).into();
-            placed.copied.push(copy);
         }
-        placed.hold(py, device, direct, args)?;
+        let others = registered.iter().chain(&whole);
+        let others: Vec<_> = others.map(|other| (other.slot, &other.view)).collect();
+        let copied = placed.copy_views(device, parameters, single, &others, args);
+        copied?.map_err(|error| exception(py, &error))?;
+        let copied = placed.copy_spans(device, parameters, whole, args);
+        copied.map_err(|error| exception(py, &error))?;
+        placed.register(py, device, parameters, registered, args)?;
         Ok(placed)
     }
 
-    fn hold(
+    /// Copies arrays with gaps, and those that may not be written.
+    fn copy_views(
+        &mut self,
+        device: &Device,
+        parameters: &[Parameter],
+        arrays: Vec<Array>,
+        others: &[(usize, &View)],
+        args: &mut [Arg],
+    ) -> PyResult<Result<(), Error>> {
+        for Array { slot, view } in arrays {
+            let copied = || {
+                self.copied.iter().filter_map(|copied| match &copied.what {
+                    What::View(view) => Some((copied, view)),
+                    What::Span(_) => None,
+                })
+            };
+            if let Some((same, _)) = copied().find(|(_, other)| other.is_same(&view)) {
+                args[slot] = (&same.buffer).into();
+                continue;
+            }
+            let resident = self.resident.iter().map(|other| (None, other));
+            let others = others.iter().map(|&(slot, other)| (Some(slot), other));
+            let copied = copied().map(|(copied, other)| (Some(copied.slot), other));
+            let mut all = resident.chain(others).chain(copied);
+            if let Some((other, _)) = all.find(|(_, other)| other.overlaps(&view)) {
+                let other = match other {
+                    Some(slot) => format!("argument {}", slot + 1),
+                    None => "an array in the device's memory".to_owned(),
+                };
+                return Err(parameters[slot].value_error(format!(
+                    "shares memory with {other}, but has to be copied by itself, since it is read-only or \
+                     has gaps; pass a copy of one of them"
+                )));
+            }
+            let copy = match Copied::of_view(device.inner(), slot, view) {
+                Ok(copy) => copy,
+                Err(error) => return Ok(Err(error)),
+            };
+            args[slot] = (&copy.buffer).into();
+            self.copied.push(copy);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Copies other arrays. Those that overlap overlap in the copy.
+    fn copy_spans(
+        &mut self,
+        device: &Device,
+        parameters: &[Parameter],
+        arrays: Vec<Array>,
+        args: &mut [Arg],
+    ) -> Result<(), Error> {
+        let (spans, slots) = spans(arrays, parameters);
+        let first = self.copied.len();
+        for span in spans {
+            self.copied.push(Copied::of_span(device.inner(), span)?);
+        }
+        for (slot, address) in slots {
+            let copies = self.copied[first..].iter();
+            let at = |copy: &Copied| match &copy.what {
+                What::Span(span) if (span.start..span.end).contains(&address) => {
+                    Some(copy.buffer.at((address - span.start) as u64))
+                }
+                _ => None,
+            };
+            args[slot] = copies.filter_map(at).next().expect("it is in a span")?;
+        }
+        Ok(())
+    }
+
+    fn register(
         &mut self,
         py: Python<'_>,
-        device: &wavelift::Device,
+        device: &Device,
+        parameters: &[Parameter],
         arrays: Vec<Array>,
         args: &mut [Arg],
     ) -> PyResult<()> {
-        let mut slots = Vec::new();
-        let mut spans: Vec<Span> = Vec::new();
-        for Array { slot, view } in arrays {
-            let start = view.start().expose_provenance();
-            let end = start + view.bytes();
-            if start == end {
-                args[slot] = Arg::Pointer(start as u64);
-                continue;
-            }
-            slots.push((slot, start));
-            let owners = vec![view.owner];
-            spans.push(Span { start, end, owners });
-        }
-        spans.sort_by_key(|span| span.start);
-        let mut merged: Vec<Span> = Vec::new();
-        for span in spans {
-            match merged.last_mut() {
-                Some(last) if span.start < last.end => {
-                    last.end = last.end.max(span.end);
-                    last.owners.extend(span.owners);
-                }
-                _ => merged.push(span),
-            }
-        }
-        self.registry.hold(py, device, &merged)?;
-        self.held = merged;
+        let (spans, slots) = spans(arrays, parameters);
+        self.registry.hold(py, device.inner(), &spans)?;
+        self.held = spans;
         for (slot, address) in slots {
-            args[slot] = self
-                .registry
-                .arg(address)
-                .map_err(|error| exception(py, &error))?;
+            let arg = self.registry.arg(address);
+            args[slot] = arg.map_err(|error| exception(py, &error))?;
         }
         Ok(())
     }
@@ -236,15 +324,14 @@ impl Placed {
     pub(crate) fn finish(mut self, py: Python<'_>, parameters: &[Parameter]) -> PyResult<()> {
         let mut result = Ok(());
         for copy in std::mem::take(&mut self.copied) {
-            let now = copy.contents().map_err(|error| exception(py, &error))?;
-            match &copy.before {
-                Some(before) if *before != now => {
-                    result = Err(parameters[copy.slot].error::<PyValueError>(
-                        "is read-only, but the kernel wrote to it (to a copy of it)",
-                    ));
-                }
-                Some(_) => {}
-                None => copy.view.write(&now),
+            let Some(before) = &copy.before else {
+                copy.write_back();
+                continue;
+            };
+            let now: Vec<u8> = copy.buffer.read().map_err(|error| exception(py, &error))?;
+            if *before != now {
+                result = Err(parameters[copy.slot]
+                    .value_error("is read-only, but the kernel wrote to it (to a copy of it)"));
             }
         }
         result
@@ -260,20 +347,49 @@ impl Drop for Placed {
 }
 
 impl Copied {
-    fn new(device: &wavelift::Device, slot: usize, view: View) -> Result<Copied, Error> {
-        let mut bytes = Vec::new();
-        view.read(&mut bytes);
-        let buffer = device.buffer(&bytes)?;
-        let before = view.read_only.then_some(bytes);
+    fn of_view(device: &wavelift::Device, slot: usize, view: View) -> Result<Copied, Error> {
+        let buffer = device.alloc(view.bytes() as u64)?;
+        // SAFETY: the buffer has the array's size.
+        unsafe { view.copy_to(host(&buffer)) };
+        let before = view.read_only.then(|| view.read());
         Ok(Copied {
-            view,
+            what: What::View(view),
             buffer,
             before,
             slot,
         })
     }
 
-    fn contents(&self) -> Result<Vec<u8>, Error> {
-        self.buffer.read()
+    fn of_span(device: &wavelift::Device, span: Span) -> Result<Copied, Error> {
+        let bytes = span.end - span.start;
+        let buffer = device.alloc(bytes as u64)?;
+        let start = std::ptr::with_exposed_provenance(span.start);
+        // SAFETY: the owners of the arrays keep the memory valid, and the buffer has its size.
+        unsafe { std::ptr::copy::<u8>(start, host(&buffer), bytes) };
+        Ok(Copied {
+            what: What::Span(span),
+            buffer,
+            before: None,
+            slot: 0,
+        })
+    }
+
+    /// The kernel has ended.
+    fn write_back(&self) {
+        let from = host(&self.buffer);
+        match &self.what {
+            What::View(view) => {
+                // SAFETY: the buffer has the array's size. It is not read-only: there would be the
+                // earlier contents.
+                unsafe { view.copy_from(from) };
+            }
+            What::Span(span) if span.written => {
+                let start = std::ptr::with_exposed_provenance_mut(span.start);
+                // SAFETY: the owners keep the memory valid; arrays that may not be written are no
+                // spans.
+                unsafe { std::ptr::copy(from, start, span.end - span.start) };
+            }
+            What::Span(_) => {}
+        }
     }
 }

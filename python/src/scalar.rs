@@ -92,7 +92,7 @@ fn vector(parameter: &Parameter, element: Element, value: &Bound<'_, PyAny>) -> 
             )));
         }
         view.check_elements(parameter, Some(element))?;
-        view.read(&mut out);
+        out = view.read();
     } else {
         let elements = value.try_iter().map_err(|_| {
             let message = format!(
@@ -163,7 +163,5 @@ fn raw(parameter: &Parameter, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if given != expected {
         return Err(parameter.value_error(format!("must be {expected} bytes, not {given}")));
     }
-    let mut out = Vec::with_capacity(given);
-    view.read(&mut out);
-    Ok(out)
+    Ok(view.read())
 }

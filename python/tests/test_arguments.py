@@ -14,11 +14,21 @@ def arrays(n=256):
     return np.ones(n, np.float32), np.arange(n, dtype=np.float32)
 
 
+@pytest.fixture(params=[False, True], ids=["copied", "in place"], autouse=True)
+def in_place(request, monkeypatch):
+    """All of it holds for arrays in place, too."""
+    monkeypatch.setitem(OPTIONS, "in_place", request.param)
+    return request.param
+
+
+OPTIONS = {}
+
+
 def twice(saxpy, y, x, n=256):
-    saxpy(y, x, 2.0, n, grid=n)
+    saxpy(y, x, 2.0, n, grid=n, **OPTIONS)
 
 
-def test_arrays_are_used_in_place(saxpy):
+def test_views_are_accessed(saxpy):
     y, x = arrays()
     # A view of the middle, at the alignment of its elements only.
     twice(saxpy, y[1:255], x[1:255], 254)
@@ -27,7 +37,7 @@ def test_arrays_are_used_in_place(saxpy):
 
 
 @pytest.mark.parametrize("step", [2, -1, -3])
-def test_arrays_with_gaps_are_copied(saxpy, step):
+def test_arrays_with_gaps(saxpy, step):
     x = np.arange(768, dtype=np.float32)[::step][:256]
     y = np.ones(768, np.float32)
     part = y[::step][:256]
@@ -35,6 +45,20 @@ def test_arrays_with_gaps_are_copied(saxpy, step):
     twice(saxpy, part, x, n)
     np.testing.assert_array_equal(part, 2 * x + 1)
     assert np.count_nonzero(y == 1) == 768 - n + np.count_nonzero(x == 0)
+
+
+def test_arrays_in_memory_of_the_device_are_never_copied(saxpy):
+    device = saxpy.module.device
+    y = device.buffer(np.ones(256, np.float32)).numpy(np.float32)
+    x = device.buffer(np.arange(512, dtype=np.float32)).numpy(np.float32, (2, 256))
+    expected = 2 * x[1] + 1
+    twice(saxpy, y, x[1])
+    np.testing.assert_array_equal(y, expected)
+    # With gaps they are copies, as others.
+    twice(saxpy, y[:128], x[0, ::2], 128)
+    np.testing.assert_array_equal(y[:128], expected[:128] + 2 * x[0, ::2])
+    with pytest.raises(ValueError, match="shares memory with an array in the device's memory"):
+        twice(saxpy, y[:128], y[::2], 128)
 
 
 def test_kernels_see_arrays_in_c_order(saxpy):

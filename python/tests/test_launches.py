@@ -121,6 +121,22 @@ def test_signal_handlers_run_while_a_kernel_does(faults, buffer):
     assert seen == [signal.SIGALRM]
 
 
+def test_kernels_in_place_see_what_the_host_writes():
+    """A kernel that polls memory ends when another thread of Python writes there."""
+    from conftest import ROOT
+
+    kernel = wavelift.Module(ROOT / "tests/kernels/waits/waits.gfx900.co")["grid_barrier"]
+    words = np.zeros(8, np.int32)
+
+    def end():
+        words[0] = 2
+
+    threading.Timer(0.3, end).start()
+    # One workgroup of two that it waits for.
+    kernel(words, 2, grid=64, block=64, in_place=True, timeout=60)
+    assert (words[0], words[1]) == (2, 1)
+
+
 def test_other_threads_run_while_a_kernel_does(faults, buffer):
     count = 0
     done = threading.Event()
@@ -140,7 +156,8 @@ def test_other_threads_run_while_a_kernel_does(faults, buffer):
     assert count > 20
 
 
-def test_launches_from_several_threads_on_the_same_arrays(saxpy):
+@pytest.mark.parametrize("in_place", [False, True])
+def test_launches_from_several_threads_on_the_same_arrays(saxpy, in_place):
     x = np.arange(4096, dtype=np.float32)
     results, errors = [None] * 4, []
 
@@ -150,7 +167,7 @@ def test_launches_from_several_threads_on_the_same_arrays(saxpy):
                 y = np.full(4096, number, np.float32)
                 # Parts of one array that overlap.
                 part = x[number * 64 : number * 64 + 2048]
-                saxpy(y, part, 2.0, 2048, grid=2048)
+                saxpy(y, part, 2.0, 2048, grid=2048, in_place=in_place)
                 np.testing.assert_array_equal(y[:2048], 2 * part + np.float32(number))
             results[number] = True
         except BaseException as error:

@@ -167,6 +167,7 @@ class Kernel:
         timeout: float | None = None,
         engine: Engine | None = None,
         stream: None = None,
+        in_place: bool = False,
     ) -> Stats: ...
     @overload
     def __call__(
@@ -179,6 +180,7 @@ class Kernel:
         timeout: float | None = None,
         engine: Engine | None = None,
         stream: Stream,
+        in_place: bool = False,
     ) -> Event:
         """Runs the kernel over grid work-items in workgroups of block, and waits for its end.
 
@@ -190,6 +192,8 @@ class Kernel:
         engine: another engine than the module's. The code object is loaded for the default device
             of that engine, with variables of its own; buffers of another device are refused.
         stream: queue the launch there and return at once.
+        in_place: let the kernel access arrays of the host where they are, instead of copies of them
+            in the device's memory, if they have no gaps and are aligned.
         """
 
     @property
