@@ -71,6 +71,8 @@ pub mod listing;
 #[cfg(feature = "manifest")]
 pub mod manifest;
 mod module;
+#[cfg(feature = "jit")]
+pub mod profile;
 mod stream;
 mod uses;
 
@@ -168,9 +170,6 @@ pub use frontend;
 pub use runtime::engine;
 /// Images: descriptors that kernels read from memory.
 pub use runtime::image;
-/// Profiles of translated code, from [`Device::take_profile`].
-#[cfg(feature = "jit")]
-pub use runtime::jit::profile;
 /// Code objects without a device: targets, kernels, arguments, symbols.
 pub use runtime::object;
 

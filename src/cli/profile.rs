@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use wavelift::profile::{KernelProfile, Run, page};
 use wavelift::{Device, EngineKind, Error, Profiling};
 
 use super::Status;
@@ -11,16 +12,7 @@ use super::input::{self, Input, print_manifest};
 use super::new_file::{NewFile, Unwritten};
 use super::options::{EngineChoice, RunOptions};
 use super::output::{Output, complain};
-use super::report::counted;
-use super::session::Session;
-
-mod collect;
-mod html;
-mod reasons;
-mod shape;
-
-pub(super) use collect::KernelProfile;
-use collect::Run;
+use super::session::{Session, TimeLimit};
 
 /// Runs the dispatches of a launch manifest twice, timed and then with counters in the translated
 /// code, and shows where the time goes.
@@ -62,11 +54,11 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         .html
         .as_ref()
         .is_some_and(|path| path.as_os_str() == "-");
-    let page = args.html.as_ref().filter(|_| !to_output).map(|path| {
+    let file = args.html.as_ref().filter(|_| !to_output).map(|path| {
         let file = NewFile::create(path);
         file.with_context(|| format!("cannot write {}", path.display()))
     });
-    let page = page.transpose()?;
+    let file = file.transpose()?;
     let kernels = match measure(input, &args.options)? {
         Ok(kernels) => kernels,
         Err(error) if error.fault().is_some() => {
@@ -76,13 +68,13 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         Err(error) => return Err(error.into()),
     };
     if to_output {
-        let mut page = Vec::new();
-        html::write(&mut page, &title, &kernels)
+        let mut text = Vec::new();
+        page(&mut text, &title, &kernels)
             .map_err(|error| Unwritten::new("standard output", error))?;
-        write!(out, "{}", String::from_utf8_lossy(&page))?;
-    } else if let Some(mut file) = page {
+        write!(out, "{}", String::from_utf8_lossy(&text))?;
+    } else if let Some(mut file) = file {
         let shown = file.path().display().to_string();
-        let written = html::write(&mut file, &title, &kernels).and_then(|()| file.commit());
+        let written = page(&mut file, &title, &kernels).and_then(|()| file.commit());
         written.map_err(|error| Unwritten::new(shown.as_str(), error))?;
         writeln!(out, "wrote {shown}")?;
     } else {
@@ -99,16 +91,32 @@ pub(super) fn measure(
 ) -> anyhow::Result<Result<Vec<KernelProfile>, Error>> {
     let timed = {
         let session = session(input.clone(), options, Profiling::Times)?;
-        match Run::of(&session) {
+        match run(&session) {
             Ok(timed) => timed,
             Err(error) => return error.downcast().map(Err),
         }
     };
     let session = session(input, options, Profiling::Counts)?;
-    match Run::of(&session) {
-        Ok(counted) => Ok(Ok(timed.with(&counted, &session))),
+    match run(&session) {
+        Ok(counted) => Ok(Ok(timed.with(&counted))),
         Err(error) => error.downcast().map(Err),
     }
+}
+
+/// Launches everything once.
+fn run(session: &Session) -> anyhow::Result<Run> {
+    let mut settings = session.device.settings();
+    let limit = TimeLimit::new(session.device.options().timeout);
+    let mut run = Run::new(&session.device);
+    for planned in &session.dispatches {
+        let mut waves = 0;
+        for _ in 0..planned.repeat {
+            settings.timeout = limit.left(planned)?;
+            waves += session.launch(planned, &settings)?.waves;
+        }
+        run.add(&planned.kernel, planned.repeat, waves);
+    }
+    Ok(run)
 }
 
 /// Factor of the time limit for dispatches with counters.
@@ -134,68 +142,7 @@ fn session(input: Input, options: &RunOptions, profiling: Profiling) -> anyhow::
 /// Prints profiles as text.
 pub(super) fn print(kernels: &[KernelProfile], out: &mut Output) -> anyhow::Result<()> {
     for kernel in kernels {
-        writeln!(
-            out,
-            "profile of {}: {} launch{}, {} waves, {} instructions ({} by lane), {}",
-            kernel.kernel,
-            kernel.launches,
-            if kernel.launches == 1 { "" } else { "es" },
-            kernel.waves,
-            kernel.instructions,
-            kernel.lane_instructions,
-            super::report::time(kernel.seconds),
-        )?;
-        for reason in &kernel.reasons {
-            writeln!(
-                out,
-                "  {:4.1} % of time in {} where {} (most: {})",
-                100.0 * reason.share,
-                counted(reason.blocks as u64, "block"),
-                reason.what,
-                reason.place,
-            )?;
-        }
-        for region in &kernel.regions {
-            writeln!(
-                out,
-                "  region {}: {}, {} instructions to {} host bytes, entered {} times, {:.1} % of time",
-                region.place,
-                region.how(),
-                region.guest_instructions,
-                region.host_bytes,
-                region.entered,
-                100.0 * region.share,
-            )?;
-            if let Some(only) = region.only {
-                writeln!(out, "    {}", only.text())?;
-            }
-            if !region.fallbacks.is_empty() {
-                writeln!(out, "    falls back: {}", region.fallbacks.join(", "))?;
-            }
-            for block in &region.blocks {
-                writeln!(
-                    out,
-                    "    block {}: {} instructions, {} executions, {}{:.1} % of time",
-                    block.place,
-                    block.guest_instructions,
-                    block.executions,
-                    block
-                        .mean_lanes
-                        .map_or(String::new(), |lanes| format!("{lanes:.1} lanes, ")),
-                    100.0 * block.share,
-                )?;
-                for line in block.loops() {
-                    writeln!(out, "      {line}")?;
-                }
-                for access in &block.accesses {
-                    writeln!(
-                        out,
-                        "      {}  {}: {}",
-                        access.place, access.text, access.how
-                    )?;
-                }
-            }
-        }
+        write!(out, "{kernel}")?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ pub(super) struct Report {
     /// `bench --profile` only.
     #[cfg(feature = "jit")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) profile: Option<Vec<super::profile::KernelProfile>>,
+    pub(super) profile: Option<Vec<wavelift::profile::KernelProfile>>,
 }
 
 impl Report {

@@ -23,53 +23,66 @@ impl Display for Text<'_> {
     }
 }
 
+/// Rules for what is in an element of class `profile`, so that the rest of a page stays as it is.
 const STYLE: &str = "\
-body{font:14px/1.4 system-ui,sans-serif;margin:2em;max-width:110em;color:#222;background:#fff}
-h1{font-size:1.4em}h2{font-size:1.2em;margin-top:2em;border-bottom:1px solid #ccc}h3{font-size:1em}
-table{border-collapse:collapse;font:12px/1.35 ui-monospace,monospace}
-th{text-align:left;font-weight:600;padding:2px 10px;border-bottom:1px solid #ccc}
-td{padding:0 10px;white-space:pre;vertical-align:top}td.n{text-align:right}
-tr.lead td{border-top:1px solid #ddd}tr.never{color:#999}
-td.shape{color:#555}
-td.heat{padding:0;width:120px}td.heat i{display:block;height:1.1em;background:#e4572e}
-.flame div{display:flex;min-width:0}.flame span{overflow:hidden;white-space:nowrap;\
+.profile{font:14px/1.4 system-ui,sans-serif;color:#222;background:#fff}body.profile{margin:2em;max-width:110em}
+.profile h1{font-size:1.4em}.profile h2{font-size:1.2em;margin-top:2em;border-bottom:1px solid #ccc}.profile h3{font-size:1em}
+.profile table{border-collapse:collapse;font:12px/1.35 ui-monospace,monospace}
+.profile th{text-align:left;font-weight:600;padding:2px 10px;border-bottom:1px solid #ccc}
+.profile td{text-align:left;padding:0 10px;white-space:pre;vertical-align:top}.profile td.n{text-align:right}
+.profile tr.lead td{border-top:1px solid #ddd}.profile tr.never{color:#999}
+.profile td.shape{color:#555}
+.profile td.heat{padding:0;width:120px}.profile td.heat i{display:block;height:1.1em;background:#e4572e}
+.profile .flame div{display:flex;min-width:0}.profile .flame span{overflow:hidden;white-space:nowrap;\
 text-overflow:ellipsis;border:1px solid #fff;padding:1px 3px;font-size:12px;box-sizing:border-box}
-.k{background:#f4a259}.r{background:#f7b977}.b{background:#fbd3a2}
-details{margin:.5em 0}summary{cursor:pointer}";
+.profile .k{background:#f4a259}.profile .r{background:#f7b977}.profile .b{background:#fbd3a2}
+.profile details{margin:.5em 0}.profile summary{cursor:pointer}";
 
-/// Writes the page.
-pub(super) fn write(file: impl Write, title: &str, kernels: &[KernelProfile]) -> io::Result<()> {
+/// Writes profiles as a page without scripts that needs nothing else.
+pub fn page(file: impl Write, title: &str, kernels: &[KernelProfile]) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     let title = Text(title);
     writeln!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Profile of {title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n\
+         <title>Profile of {title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body class=\"profile\">\n\
          <h1>Profile of {title}</h1>\n\
          <p>Times, shapes and host bytes are those of a run without counters, executions and lanes those of a second \
          run with counters.</p>"
     )?;
+    contents(&mut out, kernels)?;
+    writeln!(out, "</body>\n</html>")?;
+    out.flush()
+}
+
+/// Writes profiles as a part of another page, such as a notebook.
+pub fn fragment(mut out: impl Write, kernels: &[KernelProfile]) -> io::Result<()> {
+    writeln!(out, "<div class=\"profile\">\n<style>\n{STYLE}\n</style>")?;
+    contents(&mut out, kernels)?;
+    writeln!(out, "</div>")
+}
+
+fn contents(out: &mut impl Write, kernels: &[KernelProfile]) -> io::Result<()> {
     let all: f64 = kernels.iter().map(|kernel| kernel.seconds).sum();
-    summary(&mut out, kernels, all)?;
+    summary(out, kernels, all)?;
     writeln!(out, "<div class=\"flame\">")?;
     for kernel in kernels {
-        flame(&mut out, kernel, ratio(kernel.seconds, all))?;
+        flame(out, kernel, ratio(kernel.seconds, all))?;
     }
     writeln!(out, "</div>")?;
     for kernel in kernels {
         writeln!(out, "<section>\n<h2>{}</h2>", Text(&kernel.kernel))?;
-        reasons(&mut out, kernel)?;
+        reasons(out, kernel)?;
         for region in &kernel.regions {
-            shapes(&mut out, region)?;
+            shapes(out, region)?;
         }
         for function in &kernel.functions {
-            listing(&mut out, function)?;
+            listing(out, function)?;
         }
         writeln!(out, "</section>")?;
     }
-    writeln!(out, "</body>\n</html>")?;
-    out.flush()
+    Ok(())
 }
 
 fn summary(out: &mut impl Write, kernels: &[KernelProfile], all: f64) -> io::Result<()> {

@@ -16,7 +16,7 @@ const FEW_LANES: f64 = 32.0;
 
 /// A reason.
 #[derive(Serialize)]
-pub(in super::super) struct Reason {
+pub(super) struct Reason {
     /// What it is.
     pub(super) what: String,
     /// Share of the kernel's time that is spent in blocks where it holds. A block may have several reasons.

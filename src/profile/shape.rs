@@ -8,7 +8,7 @@ use super::collect::{Block, Region};
 
 /// A loop of one block in the form that runs inside the lane groups.
 #[derive(Serialize)]
-pub(in super::super) struct Interchanged {
+pub(super) struct Interchanged {
     group: u8,
     iterations: u64,
     host_bytes: u32,
@@ -16,7 +16,7 @@ pub(in super::super) struct Interchanged {
 
 /// The form of a loop whose iterations cannot be counted by form (see [`Order`]).
 #[derive(Serialize)]
-pub(in super::super) struct Uncounted {
+pub(super) struct Uncounted {
     #[serde(flatten)]
     form: LoopForm,
     host_bytes: u32,
@@ -35,7 +35,7 @@ enum LoopForm {
 /// The only run that a region ran in.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(in super::super) enum Ran {
+pub(super) enum Ran {
     Timed,
     Counted,
 }
@@ -62,7 +62,7 @@ impl Ran {
 
 /// A loop over lane groups.
 #[derive(Serialize)]
-pub(in super::super) struct Segment {
+pub(super) struct Segment {
     group: u8,
     unmasked: bool,
     masked: bool,
@@ -75,7 +75,7 @@ pub(in super::super) struct Segment {
 
 /// A memory instruction.
 #[derive(Serialize)]
-pub(in super::super) struct AccessLine {
+pub(super) struct AccessLine {
     pub(super) place: String,
     pub(super) text: String,
     pub(super) how: String,

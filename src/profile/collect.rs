@@ -1,27 +1,34 @@
-//! Joins two runs of a manifest by kernel, region, block and instruction.
+//! Joins two runs of kernels by kernel, region, block and instruction.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 
 use runtime::LoadedCode;
 use runtime::jit::profile::{BlockProfile, Count, Joined, RegionProfile};
 use serde::Serialize;
-use wavelift::{Device, Kernel};
 
-use super::super::session::{Session, TimeLimit};
+use crate::device::Device;
+use crate::module::Kernel;
+
 use super::reasons::{self, Reason};
 use super::shape::{AccessLine, Interchanged, Ran, Segment, Uncounted, assumptions};
 
-/// The profile of a kernel over all its launches.
+/// The profile of a kernel over all its launches. Its text is a summary by region and block.
 #[derive(Serialize)]
-pub(in super::super) struct KernelProfile {
-    pub(in super::super) kernel: String,
-    pub(in super::super) launches: u64,
-    pub(in super::super) waves: u64,
-    pub(in super::super) instructions: u64,
-    pub(in super::super) lane_instructions: u64,
+pub struct KernelProfile {
+    /// Name.
+    pub kernel: String,
+    /// Launches.
+    pub launches: u64,
+    /// Waves of all launches.
+    pub waves: u64,
+    /// Instructions executed by waves.
+    pub instructions: u64,
+    /// The same, each counted once for every active lane (scalar instructions once).
+    pub lane_instructions: u64,
     /// Time in translated code and its callees, over all threads.
-    pub(in super::super) seconds: f64,
-    pub(in super::super) regions: Vec<Region>,
+    pub seconds: f64,
+    pub(super) regions: Vec<Region>,
     /// Why it is not faster, by time.
     pub(super) reasons: Vec<Reason>,
     #[serde(skip)]
@@ -30,7 +37,7 @@ pub(in super::super) struct KernelProfile {
 
 /// A translated region; shares are of the kernel's time.
 #[derive(Serialize)]
-pub(in super::super) struct Region {
+pub(super) struct Region {
     pub(super) place: String,
     pub(super) emitter: &'static str,
     /// What the wide back end refused.
@@ -52,7 +59,7 @@ pub(in super::super) struct Region {
 
 /// A block.
 #[derive(Serialize)]
-pub(in super::super) struct Block {
+pub(super) struct Block {
     pub(super) place: String,
     /// Address in the code object.
     pub(super) address: u64,
@@ -105,59 +112,64 @@ type RegionKey = (u64, u32, u64);
 
 /// A run's profile of a kernel.
 struct Raw {
-    /// A dispatch of it.
-    dispatch: usize,
+    kernel: Kernel,
     launches: u64,
     waves: u64,
     regions: BTreeMap<RegionKey, RegionProfile>,
     interpreted: HashMap<u64, Count>,
 }
 
-/// A run's profile of a manifest, by kernel.
-pub(in super::super) struct Run(Vec<Raw>);
+/// What a device that profiles has measured, by kernel.
+pub struct Run {
+    device: Device,
+    kernels: Vec<Raw>,
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kernels = self.kernels.iter().map(|raw| raw.kernel.name());
+        f.debug_list().entries(kernels).finish()
+    }
+}
 
 impl Run {
-    /// Launches everything once.
-    pub(super) fn of(session: &Session) -> anyhow::Result<Run> {
-        let mut settings = session.device.settings();
-        let limit = TimeLimit::new(session.device.options().timeout);
-        let mut all: Vec<Raw> = Vec::new();
+    /// Begins a run. What the device has measured before is forgotten.
+    pub fn new(device: &Device) -> Run {
         // Nothing from before belongs to a kernel.
-        session.device.take_profile();
-        for (dispatch, planned) in session.dispatches.iter().enumerate() {
-            let code = planned.kernel.module().code();
-            let known = all.iter().position(|raw| {
-                let kernel = &session.dispatches[raw.dispatch].kernel;
-                kernel.name() == planned.kernel.name() && kernel.module().code().id() == code.id()
-            });
-            let at = known.unwrap_or_else(|| {
-                all.push(Raw {
-                    dispatch,
-                    launches: 0,
-                    waves: 0,
-                    regions: BTreeMap::new(),
-                    interpreted: HashMap::new(),
-                });
-                all.len() - 1
-            });
-            let raw = &mut all[at];
-            for _ in 0..planned.repeat {
-                settings.timeout = limit.left(planned)?;
-                raw.launches += 1;
-                raw.waves += session.launch(planned, &settings)?.waves;
-            }
-            raw.add(&session.device, code);
+        device.take_profile();
+        Run {
+            device: device.clone(),
+            kernels: Vec::new(),
         }
-        Ok(Run(all))
     }
 
-    /// This run, which was timed, with one of `session` that counted.
-    pub(super) fn with(&self, counted: &Run, session: &Session) -> Vec<KernelProfile> {
-        let pairs = self.0.iter().zip(&counted.0);
-        let kernels = pairs.map(|(timed, counted)| {
-            let kernel = &session.dispatches[counted.dispatch].kernel;
-            profile(kernel, timed, counted)
+    /// Takes what the device has measured since the last call, in launches of this kernel alone.
+    pub fn add(&mut self, kernel: &Kernel, launches: u64, waves: u64) {
+        let code = kernel.module().code();
+        let known = self.kernels.iter().position(|raw| {
+            let known = &raw.kernel;
+            known.name() == kernel.name() && known.module().code().id() == code.id()
         });
+        let at = known.unwrap_or_else(|| {
+            self.kernels.push(Raw {
+                kernel: kernel.clone(),
+                launches: 0,
+                waves: 0,
+                regions: BTreeMap::new(),
+                interpreted: HashMap::new(),
+            });
+            self.kernels.len() - 1
+        });
+        let raw = &mut self.kernels[at];
+        raw.launches += launches;
+        raw.waves += waves;
+        raw.add(&self.device, code);
+    }
+
+    /// This run, which was timed, with one that counted the same launches on another device.
+    pub fn with(&self, counted: &Run) -> Vec<KernelProfile> {
+        let pairs = self.kernels.iter().zip(&counted.kernels);
+        let kernels = pairs.map(|(timed, counted)| profile(timed, counted));
         kernels.collect()
     }
 }
@@ -199,7 +211,8 @@ pub(super) fn ratio(part: f64, all: f64) -> f64 {
     if all > 0.0 { part / all } else { 0.0 }
 }
 
-fn profile(kernel: &Kernel, timed: &Raw, counted: &Raw) -> KernelProfile {
+fn profile(timed: &Raw, counted: &Raw) -> KernelProfile {
+    let kernel = &counted.kernel;
     let code = kernel.module().code();
     let seconds: f64 = timed.regions.values().map(RegionProfile::seconds).sum();
     let mut tallies: BTreeMap<u64, Tally> = BTreeMap::new();
