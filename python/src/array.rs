@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
 use wavelift::Dtype;
 
+use crate::buffer::Buffer;
 use crate::dlpack;
 use crate::exported::Exported;
 use crate::parameter::{Element, Parameter, type_name};
@@ -48,7 +49,10 @@ impl View {
             Ok(buffer) => {
                 let mut view = View::of_buffer(parameter, buffer)?;
                 // Bytes of whatever it is.
-                if value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>() {
+                if value.is_instance_of::<PyBytes>()
+                    || value.is_instance_of::<PyByteArray>()
+                    || value.is_instance_of::<Buffer>()
+                {
                     view.class = Class::Other;
                 }
                 Ok(Some(view))

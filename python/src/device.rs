@@ -73,7 +73,7 @@ pub(crate) fn default(py: Python<'_>, engine: EngineKind) -> PyResult<Py<Device>
 }
 
 impl Device {
-    fn with_options(py: Python<'_>, options: DeviceOptions) -> PyResult<Device> {
+    pub(crate) fn with_options(py: Python<'_>, options: DeviceOptions) -> PyResult<Device> {
         let inner = wavelift::Device::with_options(options);
         Ok(Device {
             inner: inner.map_err(|error| exception(py, &error))?,

@@ -15,6 +15,7 @@ use crate::error::exception;
 use crate::module::Module;
 use crate::parameter::{Parameter, type_name};
 use crate::place::{Array, Placed};
+use crate::profile::{self, Profile};
 use crate::run;
 use crate::scalar;
 use crate::stats::Stats;
@@ -23,9 +24,9 @@ use crate::stream::{Event, Stream};
 /// A kernel of a module.
 #[pyclass(frozen, module = "wavelift")]
 pub(crate) struct Kernel {
-    inner: wavelift::Kernel,
-    module: Py<Module>,
-    parameters: Vec<Parameter>,
+    pub(crate) inner: wavelift::Kernel,
+    pub(crate) module: Py<Module>,
+    pub(crate) parameters: Vec<Parameter>,
 }
 
 impl Kernel {
@@ -50,8 +51,13 @@ impl Kernel {
         format!("{}({})", self.inner.name(), parameters.join(", "))
     }
 
-    /// The arguments of a launch. Arrays are left out, and returned.
-    fn arguments(&self, values: &Bound<'_, PyTuple>) -> PyResult<(Vec<Arg>, Vec<Array>)> {
+    /// The arguments of a launch. Arrays are left out, and returned. `elsewhere`: the launch is on
+    /// another device than the module's, so that its buffers are arrays to copy.
+    pub(crate) fn arguments(
+        &self,
+        values: &Bound<'_, PyTuple>,
+        elsewhere: bool,
+    ) -> PyResult<(Vec<Arg>, Vec<Array>)> {
         if self.inner.info().is_none() {
             return self.segment(values);
         }
@@ -75,7 +81,7 @@ impl Kernel {
                         return Err(parameter.type_error(message));
                     }
                 },
-                ArgKind::GlobalBuffer => pointer(parameter, &value, slot, &mut arrays)?,
+                ArgKind::GlobalBuffer => pointer(parameter, &value, elsewhere, slot, &mut arrays)?,
                 other => {
                     let message = format!("arguments of kind {other} are not supported");
                     return Err(parameter.type_error(message));
@@ -102,16 +108,23 @@ impl Kernel {
 fn pointer(
     parameter: &Parameter,
     value: &Bound<'_, PyAny>,
+    elsewhere: bool,
     slot: usize,
     arrays: &mut Vec<Array>,
 ) -> PyResult<Arg> {
     if value.is_none() {
         return Ok(Arg::Pointer(0));
     }
-    if let Ok(buffer) = value.cast::<Buffer>() {
+    if let Ok(buffer) = value.cast::<Buffer>()
+        && !elsewhere
+    {
         return Ok((&buffer.get().inner).into());
     }
     if let Ok(pointer) = value.cast::<Pointer>() {
+        if elsewhere {
+            let message = "must be an array or a wavelift.Buffer here, not a pointer into one";
+            return Err(parameter.type_error(message));
+        }
         return Ok(pointer.get().arg.clone());
     }
     let Some(view) = View::of(parameter, value)? else {
@@ -215,6 +228,22 @@ impl Kernel {
         let module = Module::on_engine(module, device::engine(engine)?)?;
         let name = slf.get().inner.name();
         run(&Module::kernel(module.bind(slf.py()), name)?)
+    }
+
+    /// Where it spends its time, and how it was translated: runs it twice on copies of the arguments.
+    #[pyo3(signature = (*args, grid, block = None, lds = 0, offset = None, timeout = None))]
+    fn profile(
+        slf: &Bound<'_, Self>,
+        args: &Bound<'_, PyTuple>,
+        grid: &Bound<'_, PyAny>,
+        block: Option<&Bound<'_, PyAny>>,
+        lds: u32,
+        offset: Option<&Bound<'_, PyAny>>,
+        timeout: Option<f64>,
+    ) -> PyResult<Profile> {
+        let kernel = slf.get();
+        let launch = geometry(&kernel.inner, grid, block, offset, lds)?;
+        profile::measure(slf.py(), kernel, args, &launch, device::limit(timeout)?)
     }
 
     /// Its name.
@@ -323,7 +352,7 @@ impl Kernel {
         launch: Launch,
         how: &How<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (mut args, arrays) = self.arguments(values)?;
+        let (mut args, arrays) = self.arguments(values, false)?;
         let device: &Device = self.module.get().device.get();
         if let Some(stream) = how.stream {
             if let Some(Array { slot, .. }) = arrays.first() {

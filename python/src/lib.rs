@@ -17,6 +17,7 @@ mod kernel;
 mod module;
 mod parameter;
 mod place;
+mod profile;
 mod run;
 mod scalar;
 mod stats;
@@ -34,6 +35,8 @@ mod _wavelift {
     use super::module::{Module, targets};
     #[pymodule_export]
     use super::parameter::Parameter;
+    #[pymodule_export]
+    use super::profile::Profile;
     #[pymodule_export]
     use super::stats::Stats;
     #[pymodule_export]

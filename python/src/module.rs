@@ -75,7 +75,7 @@ impl Module {
         Module::from_object(py, object, device)
     }
 
-    fn from_object(
+    pub(crate) fn from_object(
         py: Python<'_>,
         object: object::CodeObject,
         device: Py<Device>,

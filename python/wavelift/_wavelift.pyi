@@ -196,6 +196,22 @@ class Kernel:
             in the device's memory, if they have no gaps and are aligned.
         """
 
+    def profile(
+        self,
+        *args: Argument,
+        grid: Sizes,
+        block: Sizes | None = None,
+        lds: int = 0,
+        offset: Sizes | None = None,
+        timeout: float | None = None,
+    ) -> Profile:
+        """Where the kernel spends its time, and how it was translated.
+
+        It runs twice on copies of the arguments, timed and with counters; arrays and buffers stay
+        as they are. The run with counters may take many times as long and has a hundred times the
+        timeout.
+        """
+
     @property
     def name(self) -> str: ...
     @property
@@ -240,6 +256,29 @@ class Parameter:
     def offset(self) -> int: ...
     @property
     def read_only(self) -> bool: ...
+
+class Profile:
+    """A kernel's profile. Its text is a summary by region and block; a notebook shows the page."""
+
+    @property
+    def seconds(self) -> float:
+        """In translated code and what it calls, over all threads."""
+
+    @property
+    def waves(self) -> int: ...
+    @property
+    def instructions(self) -> int:
+        """Executed by waves."""
+
+    @property
+    def lane_instructions(self) -> int:
+        """The same, each counted once for every active lane (scalar instructions once)."""
+
+    def html(self) -> str:
+        """A page without scripts: regions and blocks by time, the reasons why they are not faster,
+        and the disassembly with executions, active lanes and share of time."""
+
+    def _repr_html_(self) -> str: ...
 
 class Stats:
     """What a launch did."""
