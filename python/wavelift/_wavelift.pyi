@@ -1,28 +1,29 @@
-from collections.abc import Buffer as _HasBuffer
 from collections.abc import Iterator, Sequence
 from os import PathLike
-from typing import Any, Literal, Protocol, Self, overload
+from typing import Any, Literal, Protocol, Self, final, overload
 
 import numpy
+from typing_extensions import Buffer as _HasBuffer
 
-Engine = Literal["jit", "interp"]
-Sizes = int | Sequence[int]
+_Engine = Literal["jit", "interp"]
+_Sizes = int | Sequence[int]
 
 class _HasDLPack(Protocol):
     def __dlpack__(self, *, max_version: tuple[int, int] | None = None) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
-Array = _HasBuffer | _HasDLPack
+_Array = _HasBuffer | _HasDLPack
 #: What kernels take: arrays, buffers and None for pointers; numbers, sequences of numbers for
 #: vectors, and objects with the bytes of a structure for values; Local for LDS.
-Argument = Array | Buffer | Pointer | Local | None | bool | int | float | Sequence[float]
+_Argument = _Array | Buffer | Pointer | Local | None | bool | int | float | Sequence[float]
 
-def default_device(engine: Engine = "jit") -> Device:
+def default_device(engine: _Engine = "jit") -> Device:
     """The device of modules that name none; one for each engine."""
 
 def targets(code: str | PathLike[str] | bytes | bytearray) -> list[str]:
     """Targets of the code objects in a file, or in its bytes, that can be run."""
 
+@final
 class Device:
     """A device that runs kernels: memory and an engine.
 
@@ -37,14 +38,14 @@ class Device:
     def __new__(
         cls,
         *,
-        engine: Engine = "jit",
+        engine: _Engine = "jit",
         threads: int = 0,
         timeout: float | None = None,
         memcheck: bool = False,
         stack: int | None = None,
     ) -> Self: ...
     @property
-    def engine(self) -> Engine: ...
+    def engine(self) -> _Engine: ...
     @property
     def threads(self) -> int: ...
     @property
@@ -54,12 +55,13 @@ class Device:
     def alloc(self, nbytes: int) -> Buffer:
         """A buffer of that many zero bytes."""
 
-    def buffer(self, array: Array) -> Buffer:
+    def buffer(self, array: _Array) -> Buffer:
         """A buffer with a copy of an array's elements, in C order."""
 
     def stream(self) -> Stream:
         """A new stream."""
 
+@final
 class Buffer(_HasBuffer):
     """Memory of a device. It has the buffer protocol: numpy.asarray(buffer) is a view of its bytes."""
 
@@ -74,7 +76,7 @@ class Buffer(_HasBuffer):
     def at(self, offset: int) -> Pointer:
         """A pointer to the byte at offset, as an argument of a kernel."""
 
-    def write(self, array: Array, offset: int = 0) -> None:
+    def write(self, array: _Array, offset: int = 0) -> None:
         """Overwrites bytes from offset on with the elements of an array, in C order."""
 
     def read(self, offset: int = 0, nbytes: int | None = None) -> bytes:
@@ -86,12 +88,14 @@ class Buffer(_HasBuffer):
     def __len__(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
+@final
 class Pointer:
     """A pointer into a buffer, as an argument of a kernel."""
 
     @property
     def address(self) -> int: ...
 
+@final
 class Local:
     """That many bytes of LDS, for parameters that are pointers to LDS."""
 
@@ -99,6 +103,7 @@ class Local:
     @property
     def nbytes(self) -> int: ...
 
+@final
 class Module:
     """A code object that is loaded into a device's memory.
 
@@ -113,7 +118,7 @@ class Module:
         *,
         target: str | None = None,
         device: Device | None = None,
-        engine: Engine | None = None,
+        engine: _Engine | None = None,
     ) -> Self: ...
     @overload
     @classmethod
@@ -123,7 +128,7 @@ class Module:
         *,
         target: str | None = None,
         device: Device | None = None,
-        engine: Engine | None = None,
+        engine: _Engine | None = None,
     ) -> Module: ...
     @overload
     @classmethod
@@ -134,7 +139,7 @@ class Module:
         language: Literal["opencl", "hip"] = "opencl",
         target: str | None = None,
         device: Device | None = None,
-        engine: Engine | None = None,
+        engine: _Engine | None = None,
     ) -> Module:
         """Compiles OpenCL C (.cl) or HIP (.hip) with the clang or hipcc that is installed, for a
         target (gfx906). The result is kept in the user's cache. Warnings of the compiler are
@@ -146,39 +151,40 @@ class Module:
     def target(self) -> str: ...
     @property
     def kernels(self) -> list[str]: ...
-    def __getitem__(self, name: str) -> Kernel: ...
-    def __contains__(self, name: str) -> bool: ...
+    def __getitem__(self, name: str, /) -> Kernel: ...
+    def __contains__(self, name: str, /) -> bool: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[str]: ...
     def disassembly(self) -> str:
         """All code in LLVM's syntax."""
 
+@final
 class Kernel:
     """A kernel of a module; calling it runs it."""
 
     @overload
     def __call__(
         self,
-        *args: Argument,
-        grid: Sizes,
-        block: Sizes | None = None,
+        *args: _Argument,
+        grid: _Sizes,
+        block: _Sizes | None = None,
         lds: int = 0,
-        offset: Sizes | None = None,
+        offset: _Sizes | None = None,
         timeout: float | None = None,
-        engine: Engine | None = None,
+        engine: _Engine | None = None,
         stream: None = None,
         in_place: bool = False,
     ) -> Stats: ...
     @overload
     def __call__(
         self,
-        *args: Argument,
-        grid: Sizes,
-        block: Sizes | None = None,
+        *args: _Argument,
+        grid: _Sizes,
+        block: _Sizes | None = None,
         lds: int = 0,
-        offset: Sizes | None = None,
+        offset: _Sizes | None = None,
         timeout: float | None = None,
-        engine: Engine | None = None,
+        engine: _Engine | None = None,
         stream: Stream,
         in_place: bool = False,
     ) -> Event:
@@ -198,11 +204,11 @@ class Kernel:
 
     def profile(
         self,
-        *args: Argument,
-        grid: Sizes,
-        block: Sizes | None = None,
+        *args: _Argument,
+        grid: _Sizes,
+        block: _Sizes | None = None,
         lds: int = 0,
-        offset: Sizes | None = None,
+        offset: _Sizes | None = None,
         timeout: float | None = None,
     ) -> Profile:
         """Where the kernel spends its time, and how it was translated.
@@ -239,6 +245,7 @@ class Kernel:
 
     def _repr_html_(self) -> str: ...
 
+@final
 class Parameter:
     """A parameter of a kernel, as its metadata describes it."""
 
@@ -257,6 +264,7 @@ class Parameter:
     @property
     def read_only(self) -> bool: ...
 
+@final
 class Profile:
     """A kernel's profile. Its text is a summary by region and block; a notebook shows the page."""
 
@@ -280,6 +288,7 @@ class Profile:
 
     def _repr_html_(self) -> str: ...
 
+@final
 class Stats:
     """What a launch did."""
 
@@ -297,6 +306,7 @@ class Stats:
     def fallbacks(self) -> int:
         """Executions of instructions that the translator handed to the interpreter."""
 
+@final
 class Stream:
     """A queue of launches that run in order while Python goes on.
 
@@ -315,6 +325,7 @@ class Stream:
     def wait_for(self, event: Event) -> None:
         """Lets subsequent launches begin after the one of event."""
 
+@final
 class Event:
     """The end of a launch on a stream."""
 

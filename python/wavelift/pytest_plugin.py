@@ -15,6 +15,7 @@ The targets of a bundle are those of its entries that the library runs.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -101,7 +102,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("module", cases, indirect=True)
 
 
-def _device(config: pytest.Config, engine: str) -> Device:
+def _device(config: pytest.Config, engine: Literal["jit", "interp"]) -> Device:
     """A device for each engine, for all tests."""
     devices = config.stash.setdefault(_DEVICES, {})
     if engine not in devices:
