@@ -13,6 +13,7 @@ mod disasm;
 mod emitters;
 mod exec;
 mod faults;
+mod findings;
 mod host_stack;
 mod one_liners;
 mod outputs;
