@@ -194,7 +194,7 @@ fn ir_shows_the_regions_of_a_kernel() {
     let none = after("sinks");
     assert_eq!(none.status, 2);
     assert!(
-        none.stderr.contains("[possible values: sink]"),
+        none.stderr.contains("[possible values: sink, dead-lanes]"),
         "{}",
         none.stderr
     );
