@@ -138,6 +138,7 @@ impl Device {
         let memory = Memory::with_options(memory::Options {
             reserve: options.reserve,
             exact: options.memcheck,
+            ..memory::Options::default()
         })?;
         Ok(Device(Arc::new(Inner {
             memory,

@@ -105,6 +105,7 @@ impl Runtime {
         let options = memory::Options {
             reserve: config.vram.saturating_add(HOST_RESERVE),
             exact: config.memcheck,
+            ..memory::Options::default()
         };
         let memory = Memory::with_options(options)
             .inspect_err(|error| fail("no memory", error))

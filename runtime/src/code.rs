@@ -300,6 +300,7 @@ mod tests {
         Memory::with_options(Options {
             reserve: 64 << 20,
             exact: true,
+            ..Options::default()
         })
         .unwrap()
     }
@@ -344,6 +345,7 @@ mod tests {
             let memory = Memory::with_options(Options {
                 reserve: 64 << 20,
                 exact,
+                ..Options::default()
             });
             let memory = memory.unwrap();
             for (name, writable) in [

@@ -45,6 +45,7 @@
     reason = "guest memory is reached by address; every access is checked here"
 )]
 
+mod arena;
 mod copy;
 mod host;
 mod marks;
@@ -55,10 +56,11 @@ mod table;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, Ordering::Relaxed};
 
-use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
+use memmap2::UncheckedAdvice;
 
 use crate::fault::{Access, FaultKind, Nearest, Protected, ProtectedKind};
 use crate::gws::Gws;
+use arena::Arena;
 use host::HostRanges;
 use marks::Marks;
 pub use marks::Overrun;
@@ -137,6 +139,16 @@ pub enum AllocError {
         /// The host's error.
         error: std::io::Error,
     },
+    /// The requested address space is in use, or this host has none at fixed addresses.
+    #[error("the host refuses to reserve {bytes} bytes of address space at 0x{address:x}: {error}")]
+    ReserveAt {
+        /// The requested address.
+        address: u64,
+        /// The requested size.
+        bytes: u64,
+        /// The host's error.
+        error: std::io::Error,
+    },
     /// The arena is full.
     #[error(
         "no room for {bytes} bytes of guest memory (arena of {arena} bytes, {live} in use); \
@@ -161,8 +173,12 @@ pub enum AllocError {
 /// How guest memory is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Address space to reserve, in bytes; less is taken when the host refuses.
+    /// Address space to reserve, in bytes; less is taken when the host refuses, unless `address`
+    /// is set.
     pub reserve: u64,
+    /// Where the arena begins, a multiple of 64 KiB, so that guest addresses are the same in every
+    /// process; otherwise the host decides. On Linux only.
+    pub address: Option<u64>,
     /// Checked mode: only live allocations may be accessed.
     pub exact: bool,
 }
@@ -171,6 +187,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             reserve: DEFAULT_RESERVE,
+            address: None,
             exact: false,
         }
     }
@@ -198,7 +215,7 @@ pub enum Purpose {
 
 /// Guest memory.
 pub struct Memory {
-    map: MmapRaw,
+    map: Arena,
     base: u64,
     len: u64,
     /// Bytes at the beginning of the arena that kernels may only read.
@@ -223,27 +240,12 @@ impl Memory {
 
     /// Guest memory; reserves address space, commits nothing.
     pub fn with_options(options: Options) -> Result<Memory, AllocError> {
-        let reserve = options.reserve.clamp(LEAST_RESERVE, MOST_RESERVE);
-        let mut reserve = reserve.next_multiple_of(1 << 16);
-        let map = loop {
-            let mut map = MmapOptions::new();
-            let map = map.len(reserve as usize).no_reserve_swap();
-            match map.map_anon().map(MmapRaw::from) {
-                Ok(map) => break map,
-                Err(_) if reserve > LEAST_RESERVE => reserve = (reserve / 2).max(LEAST_RESERVE),
-                Err(error) => {
-                    return Err(AllocError::Reserve {
-                        bytes: reserve,
-                        error,
-                    });
-                }
-            }
-        };
+        let map = Arena::reserve(options)?;
         let base = map.as_mut_ptr().expose_provenance() as u64;
-        let table = Table::new(reserve);
+        let table = Table::new(map.len());
         Ok(Memory {
             base,
-            len: reserve,
+            len: map.len(),
             read_only: table.read_only(),
             limit: AtomicU64::new(0),
             high: AtomicU64::new(0),
@@ -392,14 +394,16 @@ impl Memory {
     /// where an earlier block may have had them.
     fn use_large_pages(&self, block: Block, large: bool) {
         #[cfg(target_os = "linux")]
-        if block.len >= LARGE {
+        if block.len >= LARGE
+            && let Some(map) = self.map.advisable()
+        {
             let (start, len) = (block.start as usize, block.len as usize);
             let advice = match large {
                 true => memmap2::Advice::HugePage,
                 false => memmap2::Advice::NoHugePage,
             };
             // Refusal costs time, not correctness.
-            let _ = self.map.advise_range(advice, start, len);
+            let _ = map.advise_range(advice, start, len);
         }
         #[cfg(not(target_os = "linux"))]
         let _ = (block, large);
@@ -415,11 +419,12 @@ impl Memory {
         if block.len < GIVE_BACK || from >= to {
             return None;
         }
+        let map = self.map.advisable()?;
         // SAFETY: the range is in the mapping and in a block that is not allocated, so no guest
         // data is lost; the mapping is anonymous, so the pages read as zeros afterwards. A guest
         // that races with this uses memory that the host has freed, and may see either.
         let advised = unsafe {
-            self.map.unchecked_advise_range(
+            map.unchecked_advise_range(
                 UncheckedAdvice::DontNeed,
                 from as usize,
                 (to - from) as usize,

@@ -189,6 +189,7 @@ mod tests {
         let memory = Memory::with_options(Options {
             reserve: 64 << 20,
             exact: false,
+            ..Options::default()
         });
         let memory = memory.expect("there is address space");
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -35,6 +35,7 @@ impl World {
         let memory = Memory::with_options(Options {
             reserve: 1 << 24,
             exact: false,
+            ..Options::default()
         })
         .unwrap();
         let words = CODE.iter().chain(&[END]);
@@ -183,6 +184,7 @@ fn snapshots_see_and_undo_changes() {
     let memory = Memory::with_options(Options {
         reserve: 1 << 24,
         exact: false,
+        ..Options::default()
     })
     .unwrap();
     let a = memory.alloc(200_000, 256).unwrap();

@@ -109,13 +109,11 @@ impl Memory {
     /// A large page behind a large buffer would commit memory for a few marks.
     fn no_large_page(&self, from: u64, to: u64) {
         #[cfg(target_os = "linux")]
-        {
+        if let Some(map) = self.map.advisable() {
             let (start, end) = (from.next_multiple_of(PAGE), to.next_multiple_of(PAGE));
             // Refusal costs memory, not correctness.
             let advice = memmap2::Advice::NoHugePage;
-            let _ = self
-                .map
-                .advise_range(advice, start as usize, (end - start) as usize);
+            let _ = map.advise_range(advice, start as usize, (end - start) as usize);
         }
         #[cfg(not(target_os = "linux"))]
         let _ = (from, to);

@@ -4,6 +4,7 @@ fn memory() -> Memory {
     Memory::with_options(Options {
         reserve: 64 << 20,
         exact: false,
+        ..Options::default()
     })
     .unwrap()
 }
@@ -12,6 +13,7 @@ fn exact() -> Memory {
     Memory::with_options(Options {
         reserve: 64 << 20,
         exact: true,
+        ..Options::default()
     })
     .unwrap()
 }
@@ -471,4 +473,40 @@ fn aligned_elements_are_not_torn() {
             );
         }
     });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_arena_lies_where_it_is_requested() {
+    let options = Options {
+        reserve: 64 << 20,
+        address: Some(0x1200_0000_0000),
+        ..Options::default()
+    };
+    let first = Memory::with_options(options).unwrap();
+    assert_eq!(first.arena_base(), 0x1200_0000_0000);
+    // Large blocks are released and cleared as in other arenas.
+    let block = first.alloc(8 << 20, 256).unwrap();
+    first.store_u32(block, 7).unwrap();
+    first.free(block).unwrap();
+    assert_eq!(first.alloc(8 << 20, 256).unwrap(), block);
+    assert_eq!(first.load::<4>(block).unwrap(), [0; 4]);
+    let second = Memory::with_options(options).map(|memory| memory.arena_base());
+    assert!(
+        matches!(
+            second,
+            Err(AllocError::ReserveAt {
+                address: 0x1200_0000_0000,
+                ..
+            })
+        ),
+        "{second:?}"
+    );
+    drop(first);
+    assert!(Memory::with_options(options).is_ok());
+    let odd = Options {
+        address: Some(0x1200_0000_0001),
+        ..options
+    };
+    assert!(Memory::with_options(odd).is_err());
 }

@@ -107,7 +107,7 @@ impl World {
     pub(super) fn new() -> World {
         let memory = Memory::with_options(runtime::memory::Options {
             reserve: 64 << 20,
-            exact: false,
+            ..runtime::memory::Options::default()
         })
         .expect("the host reserves address space");
         let alloc = |bytes: usize| memory.alloc(bytes as u64, 4096).expect("a little fits");

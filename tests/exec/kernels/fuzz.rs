@@ -70,6 +70,7 @@ impl Bare {
         let options = Options {
             reserve: RESERVE,
             exact,
+            ..Options::default()
         };
         let memory = Memory::with_options(options).unwrap();
         let data = memory.alloc(DATA as u64, 4096).unwrap();

@@ -41,6 +41,7 @@ fn world_with(threads: usize, exact: bool) -> World {
     let memory = Memory::with_options(Options {
         reserve: 256 << 20,
         exact,
+        ..Options::default()
     })
     .unwrap();
     let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &[0xff; 64]).unwrap();

@@ -6,6 +6,7 @@ fn memory(exact: bool) -> Memory {
     Memory::with_options(Options {
         reserve: 64 << 20,
         exact,
+        ..Options::default()
     })
     .unwrap()
 }
