@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use frontend::{Encoding, Gfx, Inst};
+use fuzz::checker::may_fall_back;
 use harness::case::assign::{Assign, Lanes, Place, Value};
 use harness::case::{Block, CaseFile, Head, Line, Outcome};
 use lower::jit::HostLevel;
@@ -17,7 +18,6 @@ use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
 use runtime::{Engine, Exit, LoadedCode};
 
-use super::status::may_fall_back;
 use state::{Run, World, Wrong};
 
 /// The directory of the case files.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use frontend::decode;
-use frontend::{Encoding, Gfx, Inst, Op, isa};
+use frontend::{Encoding, Gfx, isa};
 use harness::random::Random;
 use harness::snippet::{self, Bench, Outcome};
 use harness::words::{self, As};
@@ -203,13 +203,6 @@ fn readme_has_the_status_table() {
             "the README's status table is stale; run with BLESS=1 and review the difference"
         );
     }
-}
-
-/// May the translator hand an instruction to the interpreter? By its own account, or since it exchanges registers,
-/// which may not be translated under GPR indexing.
-pub(crate) fn may_fall_back(gfx: Gfx, inst: &Inst) -> bool {
-    let how = support_of(inst, gfx);
-    matches!(how, Support::Interp | Support::Refused) || inst.op() == Op::Swap
 }
 
 /// Runs words on the translator with fallbacks ruled out.

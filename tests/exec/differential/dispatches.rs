@@ -12,7 +12,7 @@ use runtime::engine::Engine;
 use runtime::object::KernelDescriptor;
 use runtime::{Interpreter, LoadedCode, Memory};
 
-use super::{Jits, Shape, env, texts};
+use super::{Jits, env, shapes, texts};
 
 /// Kernels for each target when the environment does not say.
 const ROUNDS: u64 = 60;
@@ -496,7 +496,7 @@ impl Bed {
 
 fn dispatches(gfx: Gfx) {
     let seed = env("SEED", 1);
-    let shapes = Shape::all();
+    let shapes = shapes();
     let bed = Bed::new();
     let every = env("ALL_SHAPES", 0) != 0;
     let mut jits = Jits::new(&shapes);
@@ -539,7 +539,8 @@ fn dispatches(gfx: Gfx) {
             if !every && n != chosen && !(n == 0 && round % 4 == 0) {
                 continue;
             }
-            let got = bed.run(&*jits.get(n, max_block), &code, &kernel, &launch);
+            let engine = jits.get(n, max_block).expect("this host");
+            let got = bed.run(&*engine, &code, &kernel, &launch);
             let wrong = want.chunks(4).zip(got.chunks(4)).position(|(a, b)| a != b);
             if let Some(at) = wrong {
                 let differ = want

@@ -6,8 +6,7 @@ use frontend::{Encoding, Gfx, Op, decode};
 use harness::random::Random;
 use harness::words;
 
-use super::program::Item;
-use super::{Checker, FORMS, How, env};
+use super::{FORMS, How, Item, checker, env};
 
 const M0: usize = 124;
 
@@ -34,7 +33,7 @@ fn index(r: &mut Random) -> u32 {
 
 fn indexed(gfx: Gfx) {
     let words = env("WORDS", 2);
-    let checker = Checker::new(gfx);
+    let checker = checker(gfx);
     let mut jits = checker.jits();
     let mut bad = Vec::new();
     let mut run = 0u64;
@@ -76,11 +75,10 @@ fn indexed(gfx: Gfx) {
                     vec![inst]
                 };
                 let how = How::shaped(Some(run as usize % jits.len()));
-                if let Some(mismatch) = checker.check(&jits, &items, &before, how) {
-                    bad.push(format!(
-                        "{gfx} {}",
-                        checker.report(&items, &before, (&mismatch, how.max_block), 4)
-                    ));
+                let found = checker.check(&jits, &items, &before, how);
+                if let Some(mismatch) = found.expect("this host") {
+                    let failure = checker.failure(&items, &before, mismatch, how.max_block);
+                    bad.push(format!("{gfx} {}", failure.show(4)));
                     break;
                 }
             }

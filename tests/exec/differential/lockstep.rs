@@ -16,7 +16,7 @@ use runtime::kernarg::ArgValue;
 use runtime::object::{CodeObject, KernelMetadata};
 use runtime::{Interpreter, LoadedCode, Memory};
 
-use super::{Jits, Shape, env};
+use super::{Jits, env, shapes};
 
 mod assembly;
 mod compiled;
@@ -330,7 +330,7 @@ fn lockstep(file: &str, gfx: Gfx, cases: &[Case]) {
         0 => env("STEP", STEP) as usize,
         _ => 1,
     };
-    let shapes = Shape::all();
+    let shapes = shapes();
     let target = TARGETS.iter().position(|&target| target == gfx);
     let before = target.expect("it has kernels") * (ASSEMBLED + COMPILED);
     let before = before + if file == "compiled" { ASSEMBLED } else { 0 };
@@ -346,7 +346,7 @@ fn lockstep(file: &str, gfx: Gfx, cases: &[Case]) {
             let max_block = [MAX_BLOCK, MAX_BLOCK, MAX_BLOCK, 5][(n / 7 + number) % 4];
             let fuel = [2048, 3][(n / 5 + number) % 2];
             for run in runs {
-                let engine = jits.get(0, max_block);
+                let engine = jits.get(0, max_block).expect("this host");
                 let checked = bed.check(&*engine, &code, run, (fuel, shape.counting));
                 if let Err(words) = checked {
                     wrong.push(format!(

@@ -9,8 +9,7 @@ use harness::random::Random;
 use harness::snippet::Bench;
 use harness::words::As;
 
-use super::program::Item;
-use super::{Checker, How};
+use super::{How, Item, checker_on, options};
 
 /// Words of a row that writes, at most; fewer if enough of them are refused.
 const WORDS: usize = 40;
@@ -34,7 +33,7 @@ fn writes(op: Op) -> bool {
 
 /// Each row of a memory instruction by itself, each time in another shape.
 fn rows(gfx: Gfx, checked: bool) {
-    let checker = Checker::on(Bench::read_only(checked), gfx);
+    let checker = checker_on(Bench::read_only(checked), gfx);
     let mut jits = checker.jits();
     let (mut turn, mut writing) = (0, 0);
     for desc in checker.rows.memory.iter().flatten() {
@@ -54,9 +53,10 @@ fn rows(gfx: Gfx, checked: bool) {
             let items = [Item::Inst(bytes)];
             let state = checker.state(&mut r);
             let how = How::shaped(Some(turn * 7 % jits.len()));
-            if let Some(mismatch) = checker.check(&jits, &items, &state, how) {
-                let mismatch = (&mismatch, how.max_block);
-                panic!("{gfx} {}", checker.report(&items, &state, mismatch, 6));
+            let found = checker.check(&jits, &items, &state, how);
+            if let Some(mismatch) = found.expect("this host") {
+                let failure = checker.failure(&items, &state, mismatch, how.max_block);
+                panic!("{gfx} {failure}");
             }
             if refused() >= REFUSED {
                 break;
@@ -92,18 +92,19 @@ fn programs() {
         (Gfx::Gfx900, false),
         (Gfx::Gfx906, true),
     ] {
-        let checker = Checker::on(Bench::read_only(checked), gfx);
+        let checker = checker_on(Bench::read_only(checked), gfx);
         let jits = checker.jits();
         for round in 0..PROGRAMS {
             let mut r = Random::new(round);
             let first = checker.state(&mut r);
             let items = checker.rows.program(&mut r, 16);
-            let how = How::random(&mut r, &jits, false);
+            let how = How::random(&mut r, &jits, &options(), false);
             let states = [first.clone(), checker.state_like(&mut r, &first)];
-            if let Some((number, _)) = checker.check_from(&jits, &items, &states, how) {
+            let found = checker.check_from(&jits, &items, &states, how);
+            if let Some((number, _)) = found.expect("this host") {
                 let before = states[number].clone();
-                let report = checker.smallest(&jits, items, before, how);
-                panic!("{gfx} round {round} {report}");
+                let failure = checker.shrunk(&jits, items, before, how);
+                panic!("{gfx} round {round} {}", failure.expect("this host"));
             }
         }
         let refused = checker.refused.get();

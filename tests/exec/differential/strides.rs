@@ -5,8 +5,7 @@ use frontend::Gfx;
 use harness::random::Random;
 use harness::snippet::set64;
 
-use super::program::Item;
-use super::{Checker, How, env};
+use super::{How, Item, checker, env};
 
 /// The SGPR pair with the address of the buffer.
 const BASE: usize = 22;
@@ -68,7 +67,7 @@ fn program(stride: u32, rows: bool, lds: bool) -> Vec<Item> {
 
 #[test]
 fn strides() {
-    let checker = Checker::new(Gfx::Gfx906);
+    let checker = checker(Gfx::Gfx906);
     let jits = checker.jits();
     let mut r = Random::new(env("SEED", 1));
     let mut bad = Vec::new();
@@ -106,8 +105,10 @@ fn strides() {
                 .collect();
             for &shape in &shapes {
                 let how = How::shaped(Some(shape));
-                if let Some((n, found)) = checker.check_from(&jits, &items, &states, how) {
-                    let report = checker.report(&items, &states[n], (&found, how.max_block), 4);
+                let found = checker.check_from(&jits, &items, &states, how);
+                if let Some((n, found)) = found.expect("this host") {
+                    let failure = checker.failure(&items, &states[n], found, how.max_block);
+                    let report = failure.show(4);
                     bad.push(format!("stride {stride}, LDS {lds}, rows {row}: {report}"));
                 }
             }

@@ -236,7 +236,7 @@ pub(super) fn compare_in(
     for (name, options) in shapes.iter().map(hot).chain([little]) {
         let jit = JitEngine::new(options).expect("this host");
         let got = outcome(&jit);
-        let unequal = crate::differential::unequal(&want, &got, false);
+        let unequal = fuzz::checker::unequal(&want, &got, false);
         assert!(
             unequal.is_empty(),
             "{what}, {name} {:?} {:?}, rows {}, fuel {}:\n{}\n{}",
@@ -244,7 +244,7 @@ pub(super) fn compare_in(
             options.code.group,
             before.rows,
             before.fuel,
-            crate::differential::texts(Gfx::Gfx900, bytes),
+            fuzz::checker::texts(Gfx::Gfx900, bytes),
             unequal.join("\n")
         );
     }
@@ -255,8 +255,8 @@ pub(super) fn compare_in(
         |engine: &dyn runtime::engine::Engine| bench.run_counting(engine, loaded, before, true);
     let (_, options) = hot(&shapes[0]);
     let jit = JitEngine::new(options).expect("this host");
-    let unequal = crate::differential::unequal(&counted(&Interpreter), &counted(&jit), true);
-    let text = crate::differential::texts(Gfx::Gfx900, bytes);
+    let unequal = fuzz::checker::unequal(&counted(&Interpreter), &counted(&jit), true);
+    let text = fuzz::checker::texts(Gfx::Gfx900, bytes);
     assert!(
         unequal.is_empty(),
         "{what}, counting:\n{text}\n{}",

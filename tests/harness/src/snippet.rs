@@ -11,7 +11,7 @@ use runtime::engine::{Engine, Exit, Group, PRIVATE_BASE, SHARED_BASE, Scratch, S
 use runtime::export::Exports;
 use runtime::fault::Access;
 use runtime::lds::Lds;
-use runtime::memory::{Options, Purpose};
+use runtime::memory::{AllocError, Options, Purpose};
 use runtime::object::KernelDescriptor;
 use runtime::{LoadedCode, Memory};
 
@@ -161,6 +161,21 @@ pub struct Outcome {
     pub exports: Exports,
 }
 
+/// How a [`Bench`] is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Setup {
+    /// Checked mode.
+    pub checked: bool,
+    /// Snippets may only read the buffer. Running one that changes it is a panic.
+    pub read_only: bool,
+    /// Where guest memory begins, a multiple of 64 KiB; [`FIXED`] bytes are reserved there.
+    /// Otherwise the host decides, and addresses differ between processes.
+    pub address: Option<u64>,
+}
+
+/// Address space at a fixed address. It decides where the zone lies in guest memory.
+pub const FIXED: u64 = 4 << 30;
+
 /// A place to run snippets in: guest memory with one buffer. Use one per thread.
 pub struct Bench {
     memory: Memory,
@@ -196,30 +211,45 @@ impl Bench {
     }
 
     fn with(checked: bool, read_only: bool) -> Bench {
-        let options = Options {
+        let setup = Setup {
+            checked,
+            read_only,
+            address: None,
+        };
+        Bench::create(setup).expect("the host reserves address space")
+    }
+
+    /// Memory as requested, and an LDS.
+    pub fn create(setup: Setup) -> Result<Bench, AllocError> {
+        let Setup {
+            checked, read_only, ..
+        } = setup;
+        let mut options = Options {
+            address: setup.address,
             exact: checked,
             ..Options::default()
         };
-        let memory = Memory::with_options(options).expect("the host reserves address space");
+        if setup.address.is_some() {
+            options.reserve = FIXED;
+        }
+        let memory = Memory::with_options(options)?;
         // Nothing above the zone may be accessed, and below it is only memory that nothing but the
         // loader writes, not the free space between the parts of the arena: what one engine writes
         // there the other would read.
-        let zone = memory
-            .alloc_for(Purpose::System, ZONE as u64, 4096)
-            .expect("a small zone fits");
+        let zone = memory.alloc_for(Purpose::System, ZONE as u64, 4096)?;
         let start = memory.arena_base() + memory.read_only();
         assert_eq!(zone, start, "the zone begins behind read-only memory");
-        let read_only = read_only.then(|| {
-            let block = memory.alloc_for(Purpose::Code, SCRATCH_AT as u64, 4096);
-            block.expect("a small block fits")
-        });
-        Bench {
+        let read_only = match read_only {
+            true => Some(memory.alloc_for(Purpose::Code, SCRATCH_AT as u64, 4096)?),
+            false => None,
+        };
+        Ok(Bench {
             memory,
             zone,
             read_only,
             lds: Mutex::new(Lds::new(checked)),
             checked,
-        }
+        })
     }
 
     /// Is it in checked mode?
@@ -592,8 +622,11 @@ impl Bench {
         LoadedCode::from_bytes(&self.memory, gfx, bytes).expect("a few instructions fit")
     }
 
-    /// Gives code back.
+    /// Gives code back. It is cleared, so that nothing depends on which snippets ran before.
     pub fn unload(&self, code: &LoadedCode) {
+        self.memory
+            .fill(code.base(), 0, code.image_len())
+            .expect("it was loaded here");
         self.memory.free(code.base()).expect("it was loaded here");
     }
 }

@@ -8,23 +8,23 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lower::host::FarMemory;
-use lower::jit::HostLevel;
+use lower::jit::{HostLevel, LowerError};
 use lower::options::Forms;
-use runtime::engine::Emitter;
+use runtime::engine::{Emitter, Engine};
 use runtime::jit::{JitEngine, JitOptions, Tier};
 
 /// One set of options.
 #[derive(Clone, Copy)]
-pub(super) struct Shape {
+pub struct Shape {
     /// Options of the engine.
     options: JitOptions,
     /// Instructions are counted.
-    pub(super) counting: bool,
+    pub counting: bool,
 }
 
 impl Shape {
-    /// All of them.
-    pub(super) fn all() -> Vec<Shape> {
+    /// All of them, or those with `part` in their name.
+    pub fn all(part: Option<&str>) -> Vec<Shape> {
         let base = JitOptions::exact();
         // Masked loops have one width, and make no loads themselves.
         let loops = [
@@ -90,14 +90,14 @@ impl Shape {
                 }
             }
         }
-        if let Ok(part) = std::env::var("SHAPE") {
-            all.retain(|shape| shape.name().contains(&part));
+        if let Some(part) = part {
+            all.retain(|shape| shape.name().contains(part));
         }
         all
     }
 
     /// In words.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let options = &self.options;
         let mut name = match options.host {
             HostLevel::Native => "native",
@@ -147,35 +147,65 @@ impl Shape {
 
 /// An engine for each shape and limit of blocks, made on first use. They keep all code that they ever
 /// made.
-pub(super) struct Jits {
+pub struct Jits {
     shapes: Vec<Shape>,
-    engines: RefCell<HashMap<(usize, usize), Rc<JitEngine>>>,
+    /// Instead of the translator, an interpreter that computes this instruction wrong.
+    wrong: Option<String>,
+    engines: RefCell<HashMap<(usize, usize), Rc<dyn Engine>>>,
 }
 
 impl Jits {
     /// No engine yet.
-    pub(super) fn new(shapes: &[Shape]) -> Jits {
+    pub fn new(shapes: &[Shape]) -> Jits {
         Jits {
             shapes: shapes.to_vec(),
+            wrong: None,
             engines: RefCell::default(),
         }
     }
 
+    /// For tests of the comparison: in place of the translator, an interpreter that computes the
+    /// instruction of this name wrong. It does not count instructions.
+    pub(crate) fn with_wrong(shapes: &[Shape], name: &str) -> Jits {
+        Jits {
+            wrong: Some(name.to_owned()),
+            ..Jits::new(shapes)
+        }
+    }
+
     /// How many shapes there are.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.shapes.len()
     }
 
+    /// Is there no shape?
+    pub fn is_empty(&self) -> bool {
+        self.shapes.is_empty()
+    }
+
+    /// Do the engines count instructions in this shape?
+    pub(crate) fn counts(&self, shape: usize) -> bool {
+        self.shapes[shape].counting && self.wrong.is_none()
+    }
+
     /// The engine of a shape with a maximum number of instructions in a block.
-    pub(super) fn get(&self, shape: usize, max_block: usize) -> Rc<JitEngine> {
+    ///
+    /// # Panics
+    /// Without a shape of that number.
+    pub fn get(&self, shape: usize, max_block: usize) -> Result<Rc<dyn Engine>, LowerError> {
+        if let Some(engine) = self.engines.borrow().get(&(shape, max_block)) {
+            return Ok(Rc::clone(engine));
+        }
         let options = JitOptions {
             max_block,
             ..self.shapes[shape].options
         };
+        let engine: Rc<dyn Engine> = match &self.wrong {
+            Some(name) => Rc::from(runtime::lockstep::wrong(name, true) as Box<dyn Engine>),
+            None => Rc::new(JitEngine::new(options)?),
+        };
         let mut engines = self.engines.borrow_mut();
-        let engine = engines
-            .entry((shape, max_block))
-            .or_insert_with(|| Rc::new(JitEngine::new(options).expect("this host")));
-        Rc::clone(engine)
+        engines.insert((shape, max_block), Rc::clone(&engine));
+        Ok(engine)
     }
 }

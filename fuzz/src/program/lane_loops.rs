@@ -88,6 +88,9 @@ impl Rows {
             desc.encoding == wanted && matches!(desc.op, Op::Load(_, Data::Dwords(_)))
         });
         let rows: Vec<&InstDesc> = rows.collect();
+        if rows.is_empty() {
+            return None;
+        }
         let desc = *r.pick(&rows);
         let mut bytes = self.encode(r, desc, As::Native)?;
         bytes[4] = prepared::ADDRESS_V as u8;

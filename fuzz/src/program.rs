@@ -8,6 +8,8 @@ use harness::random::Random;
 use harness::snippet::{BARRIER, END};
 use harness::words::{self, As, prepared};
 
+use crate::{Error, Options};
+
 mod lane_loops;
 
 /// Blocks in one another at most.
@@ -15,37 +17,45 @@ const DEPTH: u32 = 3;
 /// VGPRs in which lanes count the rounds of loops, from v16 on.
 const LANE_COUNTERS: u32 = 2;
 const VCC: u32 = 106;
-pub(super) const M0: u32 = 124;
-pub(super) const EXEC: u32 = 126;
+pub(crate) const M0: u32 = 124;
+pub(crate) const EXEC: u32 = 126;
 /// Code of the inline constant 0.
 const ZERO: u32 = 128;
 
 /// A part of a program.
 #[derive(Clone, Debug)]
-pub(crate) enum Item {
+pub enum Item {
     /// One instruction.
     Inst(Vec<u8>),
     /// A barrier in the middle.
     Barrier,
     /// `compare` makes a mask, under which `then` runs; `other` runs under the rest.
     If {
+        /// The compare, which writes VCC.
         compare: Vec<u8>,
+        /// A branch skips `then` if no lane is left.
         skip: bool,
+        /// Runs in the lanes for which the compare holds.
         then: Vec<Item>,
+        /// Runs in the other lanes.
         other: Vec<Item>,
     },
     /// A loop of `count` rounds; lanes for which `leave` (a compare) is false leave it. `by_exec`: lanes count
     /// for themselves, from different numbers on, and it ends when none is left.
     Loop {
+        /// Iterations at most.
         count: u32,
+        /// The compare behind each iteration.
         leave: Option<Vec<u8>>,
+        /// Lanes count for themselves.
         by_exec: bool,
+        /// The body.
         body: Vec<Item>,
     },
 }
 
 /// Does an instruction belong into a program?
-pub(crate) fn fits(inst: &Inst) -> bool {
+pub fn fits(inst: &Inst) -> bool {
     let flow = matches!(
         inst.op(),
         Op::Branch(_)
@@ -94,20 +104,37 @@ pub(crate) fn fits(inst: &Inst) -> bool {
     !flow && !register && !relative && !prepared && !exotic
 }
 
+/// A compare that writes VCC.
+fn is_compare(desc: &InstDesc) -> bool {
+    desc.encoding == Encoding::Vopc && matches!(desc.op, Op::Cmp(_) | Op::CmpClass)
+}
+
+/// A scalar move relative to M0.
+fn is_scalar_relative(desc: &InstDesc) -> bool {
+    desc.encoding == Encoding::Sop1 && matches!(desc.op, Op::MovRelS | Op::MovRelD)
+}
+
+/// A vector instruction that belongs into a program in its native form.
+fn is_plain_vector(desc: &InstDesc) -> bool {
+    matches!(desc.encoding, Encoding::Vop2 | Encoding::Vop3)
+}
+
 /// The rows that programs are made of, by kind.
-pub(crate) struct Rows {
-    pub(super) gfx: Gfx,
+pub struct Rows {
+    /// The target.
+    pub gfx: Gfx,
     /// Rounds of a loop at most.
     loops: u32,
     alu: Vec<&'static InstDesc>,
-    pub(super) memory: Vec<Vec<&'static InstDesc>>,
+    /// Rows that access memory, by kind of memory.
+    pub memory: Vec<Vec<&'static InstDesc>>,
 }
 
 impl Rows {
-    /// The rows of a target.
-    pub(crate) fn new(gfx: Gfx) -> Rows {
-        let without = std::env::var("WITHOUT").ok();
-        let wanted = |name: &str| without.as_ref().is_none_or(|part| !name.contains(part));
+    /// The rows of a target, but those that the options exclude.
+    pub fn new(gfx: Gfx, options: &Options) -> Result<Rows, Error> {
+        let without = options.without.as_deref();
+        let wanted = |name: &str| without.is_none_or(|part| !name.contains(part));
         let of = |encodings: &[Encoding]| -> Vec<&'static InstDesc> {
             isa::all()
                 .filter(|desc| wanted(desc.name_on(gfx)))
@@ -126,21 +153,31 @@ impl Rows {
                 .filter(|desc| words::image::runs(desc))
                 .collect(),
         ];
-        Rows {
+        let rows = Rows {
             gfx,
-            loops: super::env("LOOPS", 3) as u32,
+            loops: options.loops,
             alu: of(&[Sop1, Sop2, Sopk, Sopc, Vop1, Vop2, Vopc, Vop3, Vop3p]),
             memory: memory.into_iter().filter(|rows| !rows.is_empty()).collect(),
+        };
+        // Programs consist of more than single instructions, and what that takes must be there.
+        let has = |fits: &dyn Fn(&InstDesc) -> bool| rows.alu.iter().any(|desc| fits(desc));
+        let complete = has(&is_compare)
+            && has(&is_scalar_relative)
+            && has(&is_plain_vector)
+            && !rows.memory.is_empty();
+        match (complete, without) {
+            (false, Some(part)) => Err(Error::TooFewRows(part.to_owned())),
+            _ => Ok(rows),
         }
     }
 
     /// All of them.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &'static InstDesc> {
+    pub fn all(&self) -> impl Iterator<Item = &'static InstDesc> {
         self.alu.iter().chain(self.memory.iter().flatten()).copied()
     }
 
     /// A random instruction.
-    pub(super) fn instruction(&self, r: &mut Random) -> Vec<u8> {
+    pub(crate) fn instruction(&self, r: &mut Random) -> Vec<u8> {
         loop {
             let memory = r.once_in(3) && !self.memory.is_empty();
             let desc = if memory {
@@ -167,7 +204,7 @@ impl Rows {
     }
 
     /// Random words of a row, if it has the form and they belong into a program.
-    pub(crate) fn encode(&self, r: &mut Random, desc: &InstDesc, form: As) -> Option<Vec<u8>> {
+    pub fn encode(&self, r: &mut Random, desc: &InstDesc, form: As) -> Option<Vec<u8>> {
         let bytes = words::random(r, self.gfx, desc, form)?;
         match decode(self.gfx, &bytes) {
             Ok(inst) if fits(&inst) => Some(bytes[..usize::from(inst.len)].to_vec()),
@@ -179,9 +216,7 @@ impl Rows {
     fn compare(&self, r: &mut Random) -> Vec<u8> {
         loop {
             let desc = *r.pick(&self.alu);
-            let plain = matches!(desc.op, Op::Cmp(_) | Op::CmpClass);
-            if desc.encoding == Encoding::Vopc
-                && plain
+            if is_compare(desc)
                 && let Some(bytes) = self.encode(r, desc, As::Native)
             {
                 return bytes;
@@ -190,7 +225,7 @@ impl Rows {
     }
 
     /// A random program of about `length` instructions.
-    pub(crate) fn program(&self, r: &mut Random, length: u32) -> Vec<Item> {
+    pub fn program(&self, r: &mut Random, length: u32) -> Vec<Item> {
         let mut left = 1 + r.below(length);
         let mut items = Vec::new();
         let blocks = r.once_in(2);
@@ -241,14 +276,11 @@ impl Rows {
     }
 
     /// Scalar moves by M0 with an index that is mostly in range. Then M0 is what LDS wants.
-    pub(super) fn relative_moves(&self, r: &mut Random, items: &mut Vec<Item>) {
+    pub(crate) fn relative_moves(&self, r: &mut Random, items: &mut Vec<Item>) {
         let index = r.below(words::SGPRS + 4);
         items.push(Item::Inst(self.sopk("s_movk_i32", M0, index)));
         let moves = self.alu.iter().copied();
-        let moves = moves.filter(|desc| desc.encoding == Encoding::Sop1);
-        let moves: Vec<&InstDesc> = moves
-            .filter(|desc| matches!(desc.op, Op::MovRelS | Op::MovRelD))
-            .collect();
+        let moves: Vec<&InstDesc> = moves.filter(|desc| is_scalar_relative(desc)).collect();
         for _ in 0..1 + r.below(3) {
             let desc = *r.pick(&moves);
             let bytes = self.encode(r, desc, As::Native);
@@ -258,7 +290,7 @@ impl Rows {
     }
 
     /// A write of some of MODE's bits for f32, f16 and f64.
-    pub(super) fn set_mode(&self, r: &mut Random) -> Vec<u8> {
+    pub(crate) fn set_mode(&self, r: &mut Random) -> Vec<u8> {
         let offset = r.below(10);
         let size = 1 + r.below(10 - offset);
         let field = (size - 1) << 11 | offset << 6 | 1;
@@ -378,7 +410,7 @@ impl Rows {
             .into()
     }
 
-    pub(super) fn sop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
+    pub(crate) fn sop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sop1, name);
         (0x17d << 23 | d << 16 | op << 8 | s).to_le_bytes().to_vec()
     }
@@ -389,7 +421,7 @@ impl Rows {
         word.to_le_bytes().to_vec()
     }
 
-    pub(super) fn sopk(&self, name: &str, d: u32, imm: u32) -> Vec<u8> {
+    pub(crate) fn sopk(&self, name: &str, d: u32, imm: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sopk, name);
         let word: u32 = 0xb << 28 | op << 23 | d << 16 | imm & 0xffff;
         word.to_le_bytes().to_vec()
@@ -408,13 +440,13 @@ impl Rows {
         word.to_le_bytes().to_vec()
     }
 
-    pub(super) fn vop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
+    pub(crate) fn vop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Vop1, name);
         let word: u32 = 0x3f << 25 | d << 17 | op << 9 | s;
         word.to_le_bytes().to_vec()
     }
 
-    pub(super) fn vop2(&self, name: &str, d: u32, s0: u32, v1: u32) -> Vec<u8> {
+    pub(crate) fn vop2(&self, name: &str, d: u32, s0: u32, v1: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Vop2, name);
         let word: u32 = op << 25 | d << 17 | v1 << 9 | s0;
         word.to_le_bytes().to_vec()
@@ -433,7 +465,7 @@ impl Rows {
     }
 
     /// The bytes of a program with a barrier, where all is observable, and an end behind it.
-    pub(crate) fn bytes(&self, items: &[Item]) -> Vec<u8> {
+    pub fn bytes(&self, items: &[Item]) -> Vec<u8> {
         let mut out = self.block(items, 0);
         out.extend(BARRIER.to_le_bytes());
         out.extend(END.to_le_bytes());
