@@ -12,6 +12,8 @@ mod diff;
 mod disasm;
 #[cfg(unix)]
 mod exec;
+#[cfg(feature = "fuzz")]
+mod fuzz;
 mod info;
 mod input;
 #[cfg(feature = "jit")]
@@ -120,6 +122,8 @@ enum Command {
     Info(info::Args),
     #[cfg(unix)]
     Exec(exec::Args),
+    #[cfg(feature = "fuzz")]
+    Fuzz(fuzz::Args),
     #[cfg(feature = "jit")]
     Ir(ir::Args),
     Manifest(ManifestArgs),
@@ -162,6 +166,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Info(args) => info::execute(&args, &mut out),
         #[cfg(unix)]
         Command::Exec(args) => exec::execute(&args, &mut out),
+        #[cfg(feature = "fuzz")]
+        Command::Fuzz(args) => fuzz::execute(&args, &mut out),
         #[cfg(feature = "jit")]
         Command::Ir(args) => ir::execute(&args, &mut out),
         Command::Manifest(ManifestArgs {}) => out.text(&keys::text()),

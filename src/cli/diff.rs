@@ -124,7 +124,7 @@ impl Comparison<'_> {
         let groups = self.session.dispatches.iter();
         let groups = groups.map(|planned| planned.workgroups.saturating_mul(planned.repeat));
         let total = groups.fold(0, u64::saturating_add).saturating_mul(2);
-        let progress = Progress::new(total);
+        let progress = Progress::new(total, "workgroups");
         let limit = TimeLimit::new(self.session.device.options().timeout);
         for (number, planned) in self.session.dispatches.iter().enumerate() {
             for round in 0..planned.repeat {

@@ -11,7 +11,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 /// Nothing is shown before this time.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Counts workgroups, and shows progress if it takes long.
+/// Counts workgroups or other units, and shows progress if it takes long.
 pub(super) struct Progress {
     done: Arc<AtomicU64>,
     end: Arc<AtomicBool>,
@@ -19,21 +19,21 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Starts to count to `total`. Draws when standard error is a terminal.
-    pub(super) fn new(total: u64) -> Progress {
+    /// Starts to count to `total` units, which have this name in the plural. Draws when standard error is a terminal.
+    pub(super) fn new(total: u64, unit: &'static str) -> Progress {
         let done = Arc::new(AtomicU64::new(0));
         let end = Arc::new(AtomicBool::new(false));
         let drawer = std::io::stderr().is_terminal().then(|| {
             let (done, end) = (done.clone(), end.clone());
             let thread = runtime::stack::thread("progress");
             // Without it nothing is drawn.
-            thread.spawn(move || draw(&done, &end, total)).ok()
+            thread.spawn(move || draw(&done, &end, total, unit)).ok()
         });
         let drawer = drawer.flatten();
         Progress { done, end, drawer }
     }
 
-    /// The counter of workgroups.
+    /// The counter of units.
     pub(super) fn counter(&self) -> &AtomicU64 {
         &self.done
     }
@@ -50,7 +50,7 @@ impl Drop for Progress {
     }
 }
 
-fn draw(done: &AtomicU64, end: &AtomicBool, total: u64) {
+fn draw(done: &AtomicU64, end: &AtomicBool, total: u64, unit: &str) {
     let begin = Instant::now();
     let mut bar = None;
     while !end.load(Relaxed) {
@@ -60,7 +60,7 @@ fn draw(done: &AtomicU64, end: &AtomicBool, total: u64) {
         }
         let bar = bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-            let style = "{wide_bar} {pos}/{len} workgroups, {elapsed}, {left} left";
+            let style = ["{wide_bar} {pos}/{len} ", unit, ", {elapsed}, {left} left"].concat();
             let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
                 let left = left(state.elapsed(), state.pos(), state.len().unwrap_or(0));
                 // Errors of the terminal are ignored.
@@ -69,7 +69,7 @@ fn draw(done: &AtomicU64, end: &AtomicBool, total: u64) {
                     None => out.write_str("unknown time"),
                 };
             };
-            match ProgressStyle::with_template(style) {
+            match ProgressStyle::with_template(&style) {
                 Ok(style) => bar
                     .with_style(style.with_key("left", left))
                     .with_elapsed(begin.elapsed()),
@@ -83,7 +83,7 @@ fn draw(done: &AtomicU64, end: &AtomicBool, total: u64) {
     }
 }
 
-/// Time left when `done` of `total` workgroups took `elapsed` since the first dispatch began; `None` while nothing is done.
+/// Time left when `done` of `total` units took `elapsed` since the first began; `None` while nothing is done.
 fn left(elapsed: Duration, done: u64, total: u64) -> Option<Duration> {
     let rest = total.saturating_sub(done) as f64;
     let seconds = elapsed.as_secs_f64() * rest / done as f64;

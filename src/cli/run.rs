@@ -225,7 +225,7 @@ fn launch_all(
         .dispatches
         .iter()
         .map(|planned| planned.workgroups.saturating_mul(planned.repeat));
-    let progress = Progress::new(groups.fold(0, u64::saturating_add));
+    let progress = Progress::new(groups.fold(0, u64::saturating_add), "workgroups");
     let mut settings = Settings {
         counting,
         progress: Some(progress.counter()),

@@ -14,6 +14,8 @@ mod emitters;
 mod exec;
 mod faults;
 mod findings;
+#[cfg(feature = "fuzz")]
+mod fuzz;
 mod host_stack;
 mod one_liners;
 mod outputs;
