@@ -108,12 +108,12 @@ mod fixed {
             let out_of_range = |_| Error::from(ErrorKind::InvalidInput);
             let len = usize::try_from(len).map_err(out_of_range)?;
             let address = usize::try_from(address).map_err(out_of_range)?;
-            let wanted = std::ptr::without_provenance_mut(address);
+            let requested = std::ptr::without_provenance_mut(address);
             // SAFETY: with MAP_FIXED_NOREPLACE no existing mapping is changed; kernels that do not
             // know the flag take the address as a hint.
             let start = unsafe {
                 libc::mmap(
-                    wanted,
+                    requested,
                     len,
                     libc::PROT_READ | libc::PROT_WRITE,
                     libc::MAP_PRIVATE
