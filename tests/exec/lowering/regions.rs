@@ -131,6 +131,21 @@ fn nested(r: &mut Random) -> Vec<u32> {
     code
 }
 
+/// A mask of which one word is overwritten some blocks later, while the other is read.
+fn half_overwritten(r: &mut Random) -> Vec<u32> {
+    let mut code = Vec::new();
+    // v_cmp_lt_u32_e64 s[32:33], v8, v9
+    code.extend(vop3(0xc9, 32, [v(8), v(9), 0]));
+    arithmetic(r, &mut code);
+    code.extend(guarded(r, 34));
+    // s_mov_b32
+    code.push(sop1(0, 32 + r.below(2), 128 + r.below(4)));
+    code.extend(guarded(r, 34));
+    code.extend([34, 36, 38, VCC].map(|s| sop1(1, s, 128)));
+    code.extend([BARRIER, END]);
+    code
+}
+
 /// A scalar that tells which blocks the wave executed.
 const TRACE: u32 = 44;
 
@@ -394,6 +409,18 @@ fn constants_that_are_masks_and_operands() {
         prepare: |r, before| set64(&mut before.sgpr, EXEC as usize, r.lanes()),
     };
     run(rounds, 3);
+}
+
+#[test]
+fn masks_of_which_one_word_is_overwritten() {
+    let rounds = Rounds {
+        count: 40,
+        factor: 7_000_031,
+        shapes: shapes(),
+        program: half_overwritten,
+        prepare: |_, _| {},
+    };
+    rounds.run(|_| {});
 }
 
 #[test]

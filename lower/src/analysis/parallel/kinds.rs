@@ -71,8 +71,9 @@ pub(super) fn plan(
         for &b in blocks {
             let block = &f.blocks[b];
             let kinds = classify(request, block, &masks_in[&b]);
-            let writes = writes(block, &kinds, &request.lives.end[b]).ok_or(Refusal::Mask(b))?;
-            let out = masks_behind(&masks_in[&b], block, &writes);
+            let live = &request.lives.end[b];
+            let writes = writes(block, &kinds, live).ok_or(Refusal::Mask(b))?;
+            let out = masks_behind(&masks_in[&b], block, &writes, live).ok_or(Refusal::Mask(b))?;
             for to in block.term.targets().filter_map(|t| t.block()) {
                 let live = &request.lives.start[to];
                 let into = masks_in.get_mut(&to).ok_or(Refusal::Exits)?;
@@ -91,9 +92,9 @@ pub(super) fn plan(
         let block = &f.blocks[b];
         let masks = masks_in[&b].clone();
         let kinds = classify(request, block, &masks);
-        let writes = writes(block, &kinds, &request.lives.end[b]).ok_or(Refusal::Mask(b))?;
-        let masks_out = masks_behind(&masks, block, &writes);
         let live = &request.lives.end[b];
+        let writes = writes(block, &kinds, live).ok_or(Refusal::Mask(b))?;
+        let masks_out = masks_behind(&masks, block, &writes, live).ok_or(Refusal::Mask(b))?;
         let vgprs = block
             .writes_v
             .iter()
@@ -257,23 +258,28 @@ fn writes(block: &Block, kinds: &[Kind], live: &Live) -> Option<Writes> {
     Some(found)
 }
 
-/// The masks that are held as lane masks at a block's end.
+/// The masks that are held as lane masks at a block's end. `None` if the block writes one word of such a mask and the
+/// other is live, since nothing holds it by itself.
 fn masks_behind(
     before: &BTreeSet<MaskPlace>,
     block: &Block,
     writes: &Writes,
-) -> BTreeSet<MaskPlace> {
-    let mut behind = before.clone();
-    behind.retain(|&place| {
-        place == MaskPlace::Exec
-            || !slots_of(place).any(|slot| {
-                block.writes_s.iter().any(|&(written, v)| {
-                    written == slot && block.nodes[v.index()].op != Op::ReadS(slot)
-                })
-            })
-    });
+    live: &Live,
+) -> Option<BTreeSet<MaskPlace>> {
+    let is_written = |slot: Slot| {
+        let mut all = block.writes_s.iter();
+        all.any(|&(written, v)| written == slot && block.nodes[v.index()].op != Op::ReadS(slot))
+    };
+    let mut behind = BTreeSet::new();
+    for &place in before {
+        if place == MaskPlace::Exec || !slots_of(place).any(is_written) {
+            behind.insert(place);
+        } else if slots_of(place).any(|slot| !is_written(slot) && live.has_slot(slot)) {
+            return None;
+        }
+    }
     behind.extend(writes.masks.iter().map(|w| w.0));
-    behind
+    Some(behind)
 }
 
 /// The nodes used by a block's effects, its branch and its live writes; an error if one of them cannot be computed.
