@@ -113,36 +113,37 @@ pub fn find(request: Request<'_>, taken: &BTreeSet<usize>) -> Found {
     let mut covered = taken.clone();
     let mut found = Found::default();
     for &head in &graph.order {
-        if covered.contains(&head) {
+        let is_header = graph.is_header(head);
+        if covered.contains(&head) || !is_header && check_block(request.f, head).is_err() {
             continue;
         }
         let mut best = None;
+        let mut reason = None;
         for exit in graph.postdominators(head) {
             let Some(blocks) = graph.between(head, exit, MAX_BLOCKS) else {
                 break;
             };
-            let is_loop = graph.is_loop(head, &blocks);
-            let planned = check_blocks(request, &blocks, &covered)
-                .and_then(|()| plan(request, head, exit, blocks.clone()));
-            match planned {
+            let checked = check_blocks(request, &blocks, &covered);
+            let stop = checked.is_err();
+            match checked.and_then(|()| plan(request, head, exit, &blocks)) {
                 Ok(parallel) => best = Some(parallel),
-                Err(refusal) => {
-                    let stop = refusal.is_of_blocks();
-                    if is_loop && best.is_none() {
-                        // An inner loop's reason is more specific.
-                        for b in blocks {
-                            found.refused.insert(b, refusal);
-                        }
-                    }
-                    if stop {
-                        break;
-                    }
+                Err(refusal) if is_header && reason.is_none() && graph.is_loop(head, &blocks) => {
+                    // The smallest loop with this header; inner loops come later and replace it for their blocks.
+                    reason = Some((refusal, blocks));
                 }
+                Err(_) => {}
+            }
+            if stop {
+                break;
             }
         }
         if let Some(parallel) = best {
             covered.extend(&parallel.blocks);
             found.regions.push(parallel);
+        } else if let Some((refusal, blocks)) = reason {
+            found
+                .refused
+                .extend(blocks.into_iter().map(|b| (b, refusal)));
         }
     }
     found.refused.retain(|b, _| !covered.contains(b));
@@ -212,7 +213,7 @@ fn plan(
     request: Request<'_>,
     head: usize,
     exit: usize,
-    blocks: Vec<usize>,
+    blocks: &[usize],
 ) -> Result<Parallel, Refusal> {
     let f = request.f;
     let inside: BTreeSet<usize> = blocks.iter().copied().collect();
@@ -222,7 +223,7 @@ fn plan(
     for (n, &b) in blocks.iter().enumerate() {
         places.insert(b, n);
     }
-    for &b in &blocks {
+    for &b in blocks {
         for target in f.blocks[b].term.targets() {
             match target.block() {
                 Some(to) if inside.contains(&to) => has_loop |= places[&to] <= places[&b],
@@ -235,10 +236,10 @@ fn plan(
     if exits.iter().any(|&other| other != first) {
         return Err(Refusal::Exits);
     }
-    let (code, exit_masks) = kinds::plan(request, &blocks, exit)?;
+    let (code, exit_masks) = kinds::plan(request, blocks, exit)?;
     let again = |&b: &usize| f.blocks[b].term.targets().any(|t| t.block() == Some(head));
     let scratch =
-        scratch(f, &blocks, &code, blocks.iter().any(again)).ok_or(Refusal::ScratchMoves)?;
+        scratch(f, blocks, &code, blocks.iter().any(again)).ok_or(Refusal::ScratchMoves)?;
     if blocks.len() < 2 && !has_loop && scratch.len() < FEW {
         return Err(Refusal::Small);
     }
@@ -246,7 +247,7 @@ fn plan(
         |&(b, v): &(usize, Val)| matches!(f.blocks[b].nodes[v.index()].op, Op::Store(..));
     let stores = scratch.iter().any(is_store);
     let may_wait = has_loop && may_wait(f, &inside);
-    if stores && !can_begin_again(f, &blocks, &scratch) {
+    if stores && !can_begin_again(f, blocks, &scratch) {
         return Err(Refusal::ScratchReadBack);
     }
     let lanes = code.values().any(|plan| !plan.vgprs.is_empty());
@@ -256,7 +257,7 @@ fn plan(
         may_wait,
         scratch,
         keeps_exec: !code.values().any(writes_exec),
-        blocks,
+        blocks: blocks.to_vec(),
         exit: first,
         code,
         exit_masks,

@@ -8,6 +8,8 @@ pub(super) struct Graph {
     preds: Vec<Vec<usize>>,
     /// Reachable blocks in reverse postorder.
     pub(super) order: Vec<usize>,
+    /// By block: its index in that order; of unreachable blocks 0.
+    position: Vec<usize>,
     /// By block: its immediate postdominator; `None` if there is none in the region.
     postdominator: Vec<Option<usize>>,
 }
@@ -31,11 +33,16 @@ impl Graph {
             leaves[b] |= block.term.targets().next().is_none();
         }
         let order = reverse_postorder(&succs);
+        let mut position = vec![0; count];
+        for (n, &b) in order.iter().enumerate() {
+            position[b] = n;
+        }
         let postdominator = postdominators(&succs, &preds, &leaves);
         Graph {
             succs,
             preds,
             order,
+            position,
             postdominator,
         }
     }
@@ -43,6 +50,12 @@ impl Graph {
     /// The strict postdominators of a block, nearest first.
     pub(super) fn postdominators(&self, block: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.postdominator[block], |&b| self.postdominator[b])
+    }
+
+    /// Is a block the header of a loop, the target of a back edge?
+    pub(super) fn is_header(&self, block: usize) -> bool {
+        let mut preds = self.preds[block].iter();
+        preds.any(|&p| self.position[p] >= self.position[block])
     }
 
     /// Does an edge lead from one of these blocks back to `head`?

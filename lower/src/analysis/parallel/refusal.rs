@@ -2,14 +2,14 @@
 
 use crate::ir::{Func, Op, Val};
 
-/// Why blocks are no parallel region. Blocks are numbers in the region, values belong to the block beside them.
+/// Why blocks are no parallel region. A block is given by its number in the region, a value by its block and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// A block is a part of another form already.
     Taken(usize),
     /// A block ends with a barrier, a return or the like.
     End(usize),
-    /// An effect whose order lanes can observe, or that acts on the whole wave.
+    /// An effect whose order lanes can observe, or a whole-wave operation.
     Effect(usize, Val),
     /// A block changes MODE.
     Mode(usize),
@@ -34,18 +34,6 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Does it hold for all regions that contain these blocks?
-    pub fn is_of_blocks(self) -> bool {
-        matches!(
-            self,
-            Refusal::Taken(_)
-                | Refusal::End(_)
-                | Refusal::Effect(..)
-                | Refusal::Mode(_)
-                | Refusal::Large
-        )
-    }
-
     /// In words, as the reason why lane groups do not execute the loop on their own.
     pub fn text(self, f: &Func) -> String {
         let node = |b: usize, v: Val| &f.blocks[b].nodes[v.index()];
