@@ -410,7 +410,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// An operation that sees the whole wave, in words.
+    /// A description of a whole-wave operation.
     pub fn in_words(self) -> String {
         let space = |space: Space| format!("{space:?}").to_lowercase();
         match self {

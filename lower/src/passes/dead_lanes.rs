@@ -1,8 +1,8 @@
 //! Frees merges whose old value nobody reads. A write of a VGPR under EXEC keeps the old value of inactive lanes:
 //! `Select(ExecMask(exec), new, old)`. Compilers reuse registers and narrow EXEC for a branch or a loop, so most writes
 //! are read under the same EXEC or a part of it only. Then the old value is replaced by [`Op::Undef`]: the merge
-//! is not computed, the register is not live before it, and a loop does not carry it. Later values of the block use the
-//! new value itself, so that words which are written one by one become one value of 64 bits again.
+//! is not computed, the register is not live before it, and a loop does not carry it. Other values of the block use the
+//! new value itself, so that two words which are written one after the other are recombined into one value of 64 bits.
 //!
 //! What is written remains a merge, since other passes and analyses recognise by it that a lane outside of EXEC keeps
 //! what it has, or has what nobody reads.

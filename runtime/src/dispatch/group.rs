@@ -294,7 +294,7 @@ impl GroupRunner<'_> {
         resident.slice = Slice::new(self.fuel, waits);
     }
 
-    /// The waves of a workgroup, and what an engine needs beside them.
+    /// The waves of a workgroup, and the state that they share as an engine accesses it.
     fn view<'v>(
         &'v self,
         place: &'v mut Place<'_>,

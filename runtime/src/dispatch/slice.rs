@@ -1,10 +1,10 @@
 //! Decides when a workgroup gives its worker to another one.
 //!
 //! A workgroup whose waves are the same whenever they have burned their fuel polls memory: it gives
-//! way at once, and has little fuel when it continues, until something has changed. A loop that counts
-//! its polls changes a register. So a workgroup that has run for a short slice gives way, too, if its
-//! next instructions read past the caches what other workgroups may write; one that computes keeps
-//! its worker, and its data in the host's caches, for a long slice.
+//! its worker away at once, and has little fuel when it continues, until something has changed. A loop
+//! that counts its polls changes a register, so it is not recognized by that. For it a short slice is
+//! the limit if its next instructions are loads or atomics that bypass the caches. A workgroup that
+//! computes keeps its worker, and its data in the host's caches, for a long slice.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
