@@ -213,7 +213,7 @@ typedef enum wavelift_fault_kind {
      */
     WAVELIFT_FAULT_NO_ROOM_TO_WAIT = 11,
     /**
-     * Memory behind a buffer was written. Found after the launch, so that it has no place in the code.
+     * Memory behind a buffer was written. Found after the launch, so that no instruction is known.
      */
     WAVELIFT_FAULT_OVERRUN = 12,
 } wavelift_fault_kind;
@@ -331,7 +331,7 @@ typedef struct wavelift_fault {
      */
     const char *kernel;
     /**
-     * The instruction as LLVM prints it; empty without a place in the code.
+     * The instruction as LLVM prints it; empty if it is not known.
      */
     const char *instruction;
     /**
@@ -371,7 +371,7 @@ typedef struct wavelift_fault {
      */
     uint32_t has_address;
     /**
-     * 1 if the fault has a place in the code. Otherwise only the kernel is known: instruction, PC,
+     * 1 if the instruction is known. Otherwise only the kernel is known: instruction, PC,
      * workgroup, wave, lane and EXEC are empty.
      */
     uint32_t has_place;
@@ -384,7 +384,7 @@ typedef struct wavelift_fault {
      */
     uint32_t wave;
     /**
-     * Number of the lane in the wave; -1 for an instruction of the whole wave.
+     * Number of the lane in the wave; -1 for an instruction that is not executed by lane.
      */
     int32_t lane;
 } wavelift_fault;

@@ -36,7 +36,7 @@ pub enum wavelift_fault_kind {
     WAVELIFT_FAULT_DEADLOCK = 10,
     /// The launch waits for workgroups that cannot begin for want of memory.
     WAVELIFT_FAULT_NO_ROOM_TO_WAIT = 11,
-    /// Memory behind a buffer was written. Found after the launch, so that it has no place in the code.
+    /// Memory behind a buffer was written. Found after the launch, so that no instruction is known.
     WAVELIFT_FAULT_OVERRUN = 12,
 }
 
@@ -69,7 +69,7 @@ pub struct wavelift_fault {
     pub message: *const c_char,
     /// Name of the kernel.
     pub kernel: *const c_char,
-    /// The instruction as LLVM prints it; empty without a place in the code.
+    /// The instruction as LLVM prints it; empty if it is not known.
     pub instruction: *const c_char,
     /// The function that the PC is in; NULL if that is not known.
     pub function: *const c_char,
@@ -89,14 +89,14 @@ pub struct wavelift_fault {
     pub bytes: u32,
     /// 1 if `address` is one, otherwise 0.
     pub has_address: u32,
-    /// 1 if the fault has a place in the code. Otherwise only the kernel is known: instruction, PC,
+    /// 1 if the instruction is known. Otherwise only the kernel is known: instruction, PC,
     /// workgroup, wave, lane and EXEC are empty.
     pub has_place: u32,
     /// Number of the workgroup in each dimension.
     pub workgroup: [u32; 3],
     /// Number of the wave in the workgroup.
     pub wave: u32,
-    /// Number of the lane in the wave; -1 for an instruction of the whole wave.
+    /// Number of the lane in the wave; -1 for an instruction that is not executed by lane.
     pub lane: i32,
 }
 

@@ -427,7 +427,7 @@ pub fn unequal(want: &Outcome, got: &Outcome, counting: bool) -> Vec<String> {
     lines
 }
 
-/// Ways to make a state simpler.
+/// Simplifications of a state.
 const SIMPLER: [fn(&mut State); 6] = [
     |state| set64(&mut state.sgpr, 126, u64::MAX),
     |state| {

@@ -1,6 +1,6 @@
-//! Straight lines: long runs of instructions without a branch, which the translator cuts into blocks where it likes. Every
+//! Straight lines: long sequences of instructions without a branch, which the translator divides into blocks of its own choice. Every
 //! access to memory and every other call of the runtime gets operands of all mixtures: registers with the same word in all
-//! lanes, moved there by the instructions before it, and others. EXEC changes along the way.
+//! lanes, moved there by the instructions before it, and others. EXEC changes between them.
 
 use frontend::{Encoding, Gfx, Op, decode, isa};
 use harness::random::Random;

@@ -275,7 +275,7 @@ impl Rows {
         }
     }
 
-    /// Scalar moves by M0 with an index that is mostly in range. Then M0 is what LDS wants.
+    /// Scalar moves by M0 with an index that is mostly in range. Afterwards M0 is what LDS accesses need.
     pub(crate) fn relative_moves(&self, r: &mut Random, items: &mut Vec<Item>) {
         let index = r.below(words::SGPRS + 4);
         items.push(Item::Inst(self.sopk("s_movk_i32", M0, index)));

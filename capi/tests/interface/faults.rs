@@ -85,7 +85,7 @@ fn later_launches_of_a_stream_have_the_fault_of_the_first() {
         (last().address, last().kind),
         (64, wavelift_fault_kind::WAVELIFT_FAULT_MEMORY)
     );
-    // Waiting again gives it again, on any thread.
+    // A second wait gives the same fault, on any thread.
     std::thread::spawn(move || {
         fails(wait(first), WAVELIFT_FAULT, "null pointer");
         assert_eq!(last().address, 64);

@@ -37,7 +37,7 @@ macro_rules! calls {
     };
 }
 
-/// A place for results, for ever.
+/// Memory for results, for ever.
 fn place<T: Default>() -> *mut T {
     Box::leak(Box::default())
 }
