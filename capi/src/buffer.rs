@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wavelift::{Arg, Buffer, Device, HostRange};
 
-use crate::device::{Registered, check_copy};
+use crate::device::{Registered, copy_destination, copy_source};
 use crate::foreign::{self, Out};
 use crate::handles::{self, wavelift_buffer, wavelift_device};
 use crate::result::{Failure, Outcome, guard, wavelift_status};
@@ -87,9 +87,9 @@ pub unsafe extern "C" fn wavelift_buffer_create(
         let device = handles::get(device)?.device.clone();
         let buffer = device.alloc(bytes as u64)?;
         if !data.is_null() {
-            check_copy(&device, data, buffer.address(), bytes)?;
             // SAFETY: head of the header.
-            buffer.write_bytes(0, unsafe { foreign::bytes("data", data.cast(), bytes) }?)?;
+            let data = unsafe { copy_source(&device, data, buffer.address(), bytes) }?;
+            buffer.write_bytes(0, data)?;
         }
         let place = Place::Own(buffer);
         out.put(handles::add(BufferObject { device, place }));
@@ -165,14 +165,10 @@ pub unsafe extern "C" fn wavelift_buffer_info(
 ) -> wavelift_status {
     guard(|| {
         let object = handles::get(buffer)?;
-        if !address.is_null() {
-            // SAFETY: head of the header.
-            unsafe { Out::new("address", address) }?.put(object.address());
-        }
-        if !bytes.is_null() {
-            // SAFETY: head of the header.
-            unsafe { Out::new("bytes", bytes) }?.put(object.len());
-        }
+        // SAFETY: head of the header.
+        unsafe { foreign::give_optional(address, || object.address()) };
+        // SAFETY: head of the header.
+        unsafe { foreign::give_optional(bytes, || object.len()) };
         Ok(())
     })
 }
@@ -188,9 +184,8 @@ pub unsafe extern "C" fn wavelift_buffer_read(
     guard(|| {
         let object = handles::get(buffer)?;
         let address = object.address().saturating_add(offset);
-        check_copy(&object.device, data, address, bytes)?;
         // SAFETY: head of the header.
-        let data = unsafe { foreign::bytes_mut("data", data.cast(), bytes) }?;
+        let data = unsafe { copy_destination(&object.device, data, address, bytes) }?;
         object.read(offset, data)
     })
 }
@@ -206,9 +201,8 @@ pub unsafe extern "C" fn wavelift_buffer_write(
     guard(|| {
         let object = handles::get(buffer)?;
         let address = object.address().saturating_add(offset);
-        check_copy(&object.device, data, address, bytes)?;
         // SAFETY: head of the header.
-        let data = unsafe { foreign::bytes("data", data.cast(), bytes) }?;
+        let data = unsafe { copy_source(&object.device, data, address, bytes) }?;
         object.write(offset, data)
     })
 }

@@ -197,9 +197,8 @@ pub unsafe extern "C" fn wavelift_device_read(
 ) -> wavelift_status {
     guard(|| {
         let object = handles::get(device)?;
-        check_copy(&object.device, data, address, bytes)?;
         // SAFETY: head of the header.
-        let data = unsafe { foreign::bytes_mut("data", data.cast(), bytes) }?;
+        let data = unsafe { copy_destination(&object.device, data, address, bytes) }?;
         let read = object.device.memory().read_bytes(address, data);
         Ok(read.map_err(Error::from)?)
     })
@@ -215,21 +214,45 @@ pub unsafe extern "C" fn wavelift_device_write(
 ) -> wavelift_status {
     guard(|| {
         let object = handles::get(device)?;
-        check_copy(&object.device, data, address, bytes)?;
         // SAFETY: head of the header.
-        let data = unsafe { foreign::bytes("data", data.cast(), bytes) }?;
+        let data = unsafe { copy_source(&object.device, data, address, bytes) }?;
         let written = object.device.memory().write_bytes(address, data);
         Ok(written.map_err(Error::from)?)
     })
 }
 
-/// Checks the two places of a copy: `bytes` bytes at `data`, which are the caller's, and at `address`.
-pub(crate) fn check_copy(
+/// The caller's `bytes` bytes at `data` for a copy to `address`, after a check of both places.
+///
+/// # Safety
+/// As for [`foreign::bytes`].
+pub(crate) unsafe fn copy_source<'a>(
     device: &Device,
     data: *const c_void,
     address: u64,
     bytes: usize,
-) -> Outcome {
+) -> Outcome<&'a [u8]> {
+    check_copy(device, data, address, bytes)?;
+    // SAFETY: the caller vouches for it.
+    unsafe { foreign::bytes("data", data.cast(), bytes) }
+}
+
+/// The caller's `bytes` bytes at `data` for a copy from `address`, after a check of both places.
+///
+/// # Safety
+/// As for [`foreign::bytes_mut`].
+pub(crate) unsafe fn copy_destination<'a>(
+    device: &Device,
+    data: *mut c_void,
+    address: u64,
+    bytes: usize,
+) -> Outcome<&'a mut [u8]> {
+    check_copy(device, data, address, bytes)?;
+    // SAFETY: the caller vouches for it.
+    unsafe { foreign::bytes_mut("data", data.cast(), bytes) }
+}
+
+/// Checks the two places of a copy: `bytes` bytes at `data`, which are the caller's, and at `address`.
+fn check_copy(device: &Device, data: *const c_void, address: u64, bytes: usize) -> Outcome {
     foreign::check_array("data", data.cast::<u8>(), bytes)?;
     let range = data.addr()..data.addr().saturating_add(bytes);
     outside(device, "data", &range)?;

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use crate::result::{Failure, Outcome};
+use crate::result::{Failure, Outcome, guard, wavelift_status};
 
 fn null(what: &str) -> Failure {
     Failure::argument(format!("{what} is NULL"))
@@ -120,6 +120,33 @@ impl<T: Copy> Out<T> {
     }
 }
 
+/// A function of the interface with one result: writes what `value` gives to `at`.
+///
+/// # Safety
+/// As for [`Out::new`].
+pub(crate) unsafe fn give<T: Copy>(
+    what: &str,
+    at: *mut T,
+    value: impl FnOnce() -> Outcome<T>,
+) -> wavelift_status {
+    guard(|| {
+        // SAFETY: the caller vouches for it.
+        let out = unsafe { Out::new(what, at) }?;
+        out.put(value()?);
+        Ok(())
+    })
+}
+
+/// Writes a result that the caller need not want: nothing for null.
+///
+/// # Safety
+/// As for [`Out::new`].
+pub(crate) unsafe fn give_optional<T: Copy>(at: *mut T, value: impl FnOnce() -> T) {
+    if let Some(at) = NonNull::new(at) {
+        Out(at).put(value());
+    }
+}
+
 /// A text as a result: its length without the zero at the end, and the text if there is room.
 pub(crate) struct TextOut {
     text: *mut u8,
@@ -157,7 +184,7 @@ impl TextOut {
         if self.capacity <= text.len() {
             let (needed, capacity) = (text.len() + 1, self.capacity);
             return Err(Failure::new(
-                crate::wavelift_status::WAVELIFT_TOO_SMALL,
+                wavelift_status::WAVELIFT_TOO_SMALL,
                 format!("the text needs {needed} bytes, but there are {capacity}"),
             ));
         }

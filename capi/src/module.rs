@@ -295,12 +295,12 @@ pub unsafe extern "C" fn wavelift_module_target(
     module: wavelift_module,
     target: *mut *const c_char,
 ) -> wavelift_status {
-    guard(|| {
-        // SAFETY: head of the header.
-        let out = unsafe { Out::new("target", target) }?;
-        out.put(handles::get(module)?.target.as_ptr());
-        Ok(())
-    })
+    // SAFETY: head of the header.
+    unsafe {
+        foreign::give("target", target, || {
+            Ok(handles::get(module)?.target.as_ptr())
+        })
+    }
 }
 
 /// The warnings of the compiler, for a module of `wavelift_module_compile`; otherwise, and if the
@@ -311,12 +311,12 @@ pub unsafe extern "C" fn wavelift_module_messages(
     module: wavelift_module,
     messages: *mut *const c_char,
 ) -> wavelift_status {
-    guard(|| {
-        // SAFETY: head of the header.
-        let out = unsafe { Out::new("messages", messages) }?;
-        out.put(handles::get(module)?.messages.as_ptr());
-        Ok(())
-    })
+    // SAFETY: head of the header.
+    unsafe {
+        foreign::give("messages", messages, || {
+            Ok(handles::get(module)?.messages.as_ptr())
+        })
+    }
 }
 
 /// Number of kernels of a module.
@@ -325,12 +325,8 @@ pub unsafe extern "C" fn wavelift_module_kernel_count(
     module: wavelift_module,
     count: *mut usize,
 ) -> wavelift_status {
-    guard(|| {
-        // SAFETY: head of the header.
-        let out = unsafe { Out::new("count", count) }?;
-        out.put(handles::get(module)?.kernels.len());
-        Ok(())
-    })
+    // SAFETY: head of the header.
+    unsafe { foreign::give("count", count, || Ok(handles::get(module)?.kernels.len())) }
 }
 
 /// Name of the kernel with this number, from 0. The text is valid until the handle of the module is
@@ -393,14 +389,10 @@ pub unsafe extern "C" fn wavelift_module_variable(
                 format!("the module has no variable '{name}'"),
             ));
         };
-        if !address.is_null() {
-            // SAFETY: head of the header.
-            unsafe { Out::new("address", address) }?.put(at);
-        }
-        if !bytes.is_null() {
-            // SAFETY: head of the header.
-            unsafe { Out::new("bytes", bytes) }?.put(size);
-        }
+        // SAFETY: head of the header.
+        unsafe { foreign::give_optional(address, || at) };
+        // SAFETY: head of the header.
+        unsafe { foreign::give_optional(bytes, || size) };
         Ok(())
     })
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wavelift::CancelToken;
 
-use crate::foreign::{GrowingOut, Out};
+use crate::foreign::{self, GrowingOut};
 use crate::handles::{
     self, wavelift_cancel_token, wavelift_device, wavelift_event, wavelift_kernel, wavelift_stream,
 };
@@ -21,12 +21,12 @@ pub unsafe extern "C" fn wavelift_stream_create(
     device: wavelift_device,
     stream: *mut wavelift_stream,
 ) -> wavelift_status {
-    guard(|| {
-        // SAFETY: head of the header.
-        let out = unsafe { Out::new("stream", stream) }?;
-        out.put(handles::add(handles::get(device)?.device.stream()?));
-        Ok(())
-    })
+    // SAFETY: head of the header.
+    unsafe {
+        foreign::give("stream", stream, || {
+            Ok(handles::add(handles::get(device)?.device.stream()?))
+        })
+    }
 }
 
 /// Ends the handle of a stream. Does not wait: its launches run to their end.
@@ -56,10 +56,8 @@ pub unsafe extern "C" fn wavelift_stream_launch(
         // SAFETY: head of the header.
         let args = unsafe { arguments(args, count) }?;
         let ended = stream.launch_with(&object.kernel, &launch, &args, &settings)?;
-        if !event.is_null() {
-            // SAFETY: head of the header.
-            unsafe { Out::new("event", event) }?.put(handles::add(ended));
-        }
+        // SAFETY: head of the header.
+        unsafe { foreign::give_optional(event, || handles::add(ended)) };
         Ok(())
     })
 }
@@ -83,12 +81,12 @@ pub unsafe extern "C" fn wavelift_stream_record(
     stream: wavelift_stream,
     event: *mut wavelift_event,
 ) -> wavelift_status {
-    guard(|| {
-        // SAFETY: head of the header.
-        let out = unsafe { Out::new("event", event) }?;
-        out.put(handles::add(handles::get(stream)?.record()?));
-        Ok(())
-    })
+    // SAFETY: head of the header.
+    unsafe {
+        foreign::give("event", event, || {
+            Ok(handles::add(handles::get(stream)?.record()?))
+        })
+    }
 }
 
 /// Waits until all launches so far have ended. The result is that of the first one that failed.
@@ -130,12 +128,8 @@ pub unsafe extern "C" fn wavelift_event_query(
     event: wavelift_event,
     done: *mut u32,
 ) -> wavelift_status {
-    guard(|| {
-        // SAFETY: head of the header.
-        let out = unsafe { Out::new("done", done) }?;
-        out.put(handles::get(event)?.is_done().into());
-        Ok(())
-    })
+    // SAFETY: head of the header.
+    unsafe { foreign::give("done", done, || Ok(handles::get(event)?.is_done().into())) }
 }
 
 /// Ends the handle of an event. The launch goes on.
@@ -149,12 +143,8 @@ pub extern "C" fn wavelift_event_destroy(event: wavelift_event) -> wavelift_stat
 pub unsafe extern "C" fn wavelift_cancel_token_create(
     token: *mut wavelift_cancel_token,
 ) -> wavelift_status {
-    guard(|| {
-        // SAFETY: head of the header.
-        let out = unsafe { Out::new("token", token) }?;
-        out.put(handles::add(CancelToken::new()));
-        Ok(())
-    })
+    // SAFETY: head of the header.
+    unsafe { foreign::give("token", token, || Ok(handles::add(CancelToken::new()))) }
 }
 
 /// Cancels all launches that have the token, from any thread. Returns at once; they end soon afterwards
