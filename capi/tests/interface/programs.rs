@@ -6,6 +6,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use documents::{Page, Session};
+
 use crate::support::root;
 
 /// What the static library of Rust programs needs.
@@ -36,14 +38,6 @@ fn libraries() -> PathBuf {
         let path = folder.join(name);
         assert!(path.exists(), "Cargo built no {}", path.display());
     }
-    folder
-}
-
-/// A folder of a test.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
     folder
 }
 
@@ -246,76 +240,26 @@ fn the_library_exports_the_interface_only() {
     assert!(count >= 50, "{count}");
 }
 
-/// A block of code of a Markdown file.
-struct Block<'a> {
-    language: &'a str,
-    /// The line before it.
-    before: &'a str,
-    text: String,
-}
-
-fn blocks(markdown: &str) -> Vec<Block<'_>> {
-    let mut blocks = Vec::new();
-    let mut lines = markdown.lines();
-    let mut before = "";
-    while let Some(line) = lines.next() {
-        if let Some(language) = line.strip_prefix("```") {
-            let text = lines.by_ref().take_while(|line| *line != "```");
-            let text = text.fold(String::new(), |text, line| text + line + "\n");
-            blocks.push(Block {
-                language,
-                before,
-                text,
-            });
-        } else if !line.is_empty() {
-            before = line;
-        }
-    }
-    blocks
-}
-
-/// The tutorial: files are the blocks after a line that ends with "`NAME`:"; all commands are one script,
-/// and the blocks `text` are what it prints.
+/// The tutorial's commands, with the libraries that Cargo has built.
 #[test]
 fn the_tutorial_is_true() {
     if !have(&["cc", "c++", "pkg-config"]) {
         return;
     }
-    let home = folder("c-tutorial");
-    for name in ["capi", "examples"] {
-        std::os::unix::fs::symlink(root().join(name), home.join(name)).unwrap();
-    }
-    let (mut script, mut expected, mut files) = ("set -eu\n".to_owned(), String::new(), 0);
-    let tutorial = std::fs::read_to_string(root().join("docs/c.md")).unwrap();
-    for block in blocks(&tutorial) {
-        match block.language {
-            "sh" => script += &block.text,
-            "text" => expected += &block.text,
-            _ => {
-                let name = block
-                    .before
-                    .strip_suffix("`:")
-                    .and_then(|line| line.rsplit('`').next());
-                let name =
-                    name.unwrap_or_else(|| panic!("no file has this block:\n{}", block.text));
-                std::fs::write(home.join(name), block.text).unwrap();
-                files += 1;
-            }
-        }
-    }
-    assert!(files >= 2 && script.lines().count() >= 5, "{script}");
-    script += "pkg-config --modversion wavelift\n";
-    expected += concat!(env!("CARGO_PKG_VERSION"), "\n");
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", &script])
-        .current_dir(&home)
-        .env("HOME", &home);
-    for name in ["DESTDIR", "PKG_CONFIG_PATH", "LD_LIBRARY_PATH"] {
-        command.env_remove(name);
-    }
-    let output = run(command.env("WAVELIFT_C_LIBRARIES", libraries()));
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    let page = Page::read(&root(), "docs/c.md").unwrap();
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c-tutorial");
+    let session = Session::new(home, &root(), &["capi", "examples"]).unwrap();
+    let session = session.variable("WAVELIFT_C_LIBRARIES", libraries());
+    let number = session.run(&page);
+    let number = number.unwrap_or_else(|problems| panic!("{}", documents::list(&problems)));
+    assert!(number >= 10, "{number}");
+
+    let installed = session.home().join("wavelift/lib/pkgconfig");
+    let mut command = Command::new("pkg-config");
+    command.args(["--modversion", "wavelift"]);
+    let output = run(command.env("PKG_CONFIG_PATH", installed));
+    let version = concat!(env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), version);
     // It is large.
-    std::fs::remove_dir_all(home).unwrap();
+    std::fs::remove_dir_all(session.home()).unwrap();
 }
