@@ -55,6 +55,11 @@
 //! `compile`, that of sources. A program that only runs kernels needs
 //! `default-features = false, features = ["jit"]`.
 
+/// The programs of the tutorial.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/rust.md")]
+struct Tutorial;
+
 mod arg;
 mod buffer;
 #[cfg(feature = "compile")]
