@@ -10,6 +10,7 @@ mod bench_and_diff;
 mod bundles;
 mod cache;
 mod disasm;
+mod documents;
 mod emitters;
 mod exec;
 mod faults;
@@ -81,6 +82,21 @@ fn wavelift_in(args: &[&str], variables: &[(&str, &str)], input: &str) -> Outcom
         stdout: String::from_utf8(output.stdout).expect("the output is text"),
         stderr: String::from_utf8(output.stderr).expect("the messages are text"),
     }
+}
+
+/// Is a program installed? Says so if not; in CI it must be.
+fn installed(program: &str, packages: &str) -> bool {
+    let there = Path::new("/usr/bin").join(program).exists();
+    let required = std::env::var("WAVELIFT_ROCM").is_ok_and(|value| value == "required");
+    assert!(there || !required, "missing: {program}");
+    if !there {
+        // Not `eprintln`, which nobody sees when the test passes.
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "\nSKIPPED, since there is no {program}: apt-get install {packages}\n"
+        );
+    }
+    there
 }
 
 /// An empty folder for a test's files.

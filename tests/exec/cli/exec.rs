@@ -32,7 +32,7 @@ fn exec_in(args: &[&str], variables: &[(&str, &str)]) -> Option<Outcome> {
     has_library(&out).then_some(out)
 }
 
-fn exec(args: &[&str]) -> Option<Outcome> {
+pub(super) fn exec(args: &[&str]) -> Option<Outcome> {
     exec_in(args, &[])
 }
 

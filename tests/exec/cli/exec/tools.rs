@@ -4,28 +4,12 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::super::folder;
+use super::super::{folder, installed};
 use super::{exec, exec_in};
-
-/// Is a tool installed? Says so if not; in CI it must be.
-fn installed(tool: &str) -> bool {
-    let there = Path::new("/usr/bin").join(tool).exists();
-    let required = std::env::var("WAVELIFT_ROCM").is_ok_and(|value| value == "required");
-    assert!(there || !required, "missing: {tool}");
-    if !there {
-        use std::io::Write as _;
-        // Not `eprintln`, which nobody sees when the test passes.
-        let _ = writeln!(
-            std::io::stderr().lock(),
-            "\nSKIPPED, since there is no {tool}: apt-get install rocminfo\n"
-        );
-    }
-    there
-}
 
 #[test]
 fn rocminfo_lists_the_gpu() {
-    if !installed("rocminfo") {
+    if !installed("rocminfo", "rocminfo") {
         return;
     }
     for gpu in ["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"] {
@@ -47,7 +31,7 @@ fn rocminfo_lists_the_gpu() {
 
 #[test]
 fn rocm_agent_enumerator_lists_the_gpu() {
-    if !installed("rocm_agent_enumerator") || !installed("python3") {
+    if !installed("rocm_agent_enumerator", "rocminfo") || !installed("python3", "python3") {
         return;
     }
     let Some(out) = exec(&["--gpu", "gfx900", "rocm_agent_enumerator"]) else {
