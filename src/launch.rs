@@ -134,14 +134,19 @@ impl Launch {
         }
     }
 
+    /// Its workgroups.
+    pub(crate) fn shape(&self) -> Result<Shape, Error> {
+        let shape = Shape::new(self.grid.sizes, self.workgroup.sizes, self.grid.dims);
+        Ok(shape.map_err(dispatch::RunError::Launch)?)
+    }
+
     /// The dispatcher's form of the launch.
     pub(crate) fn resolve<'a>(
         &self,
         arguments: Arguments<'a>,
     ) -> Result<dispatch::Launch<'a>, Error> {
         Ok(dispatch::Launch {
-            shape: Shape::new(self.grid.sizes, self.workgroup.sizes, self.grid.dims)
-                .map_err(dispatch::RunError::Launch)?,
+            shape: self.shape()?,
             global_offset: self.global_offset,
             dynamic_lds: self.dynamic_lds,
             arguments,

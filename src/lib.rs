@@ -48,7 +48,7 @@
 //! | stop a launch, from another thread or after a time | [`CancelToken`], [`DeviceOptions::timeout`] | `examples/cancel.rs` |
 //! | see what a kernel did wrong | [`Fault`], [`DeviceOptions::memcheck`] | `examples/fault.rs` |
 //! | compile OpenCL C and HIP, read the disassembly | `compile`, [`listing`] | |
-//! | compare the engines, or bring one | [`DeviceOptions::engine`], [`Device::with_engine`] | `examples/diff_engines.rs` |
+//! | compare the engines, or bring one | [`diff`], [`DeviceOptions::engine`], [`Device::with_engine`] | `examples/diff_engines.rs` |
 //!
 //! Features, both on by default: `jit` is the translator, without which only the interpreter runs;
 //! `cli` is the program `wavelift` and includes `manifest`, the module of launch manifests, and
@@ -65,6 +65,7 @@ mod buffer;
 #[cfg(feature = "compile")]
 pub mod compile;
 mod device;
+pub mod diff;
 mod dtype;
 mod error;
 mod event;

@@ -58,13 +58,21 @@ pub(super) struct Planned {
     pub(super) kernel: Kernel,
     pub(super) launch: Launch,
     pub(super) args: Vec<Arg>,
-    /// Stack of a work-item from the command line.
+    /// Stack of a work-item from the manifest.
     stack: Option<u32>,
     pub(super) repeat: u64,
-    /// Workgroups of one launch in each dimension.
-    pub(super) groups: [u64; 3],
     /// Workgroups of one launch.
     pub(super) workgroups: u64,
+}
+
+impl Planned {
+    /// The settings of its launches. A stack of the command line decides over the manifest's.
+    pub(super) fn settings<'a>(&self, settings: &Settings<'a>) -> Settings<'a> {
+        Settings {
+            stack_bytes: settings.stack_bytes.or(self.stack),
+            ..settings.clone()
+        }
+    }
 }
 
 /// A manifest on a device.
@@ -139,12 +147,9 @@ impl Session {
         planned: &Planned,
         settings: &Settings<'_>,
     ) -> Result<Stats, Error> {
-        let settings = Settings {
-            stack_bytes: settings.stack_bytes.or(planned.stack),
-            ..settings.clone()
-        };
+        let (kernel, launch, args) = (&planned.kernel, &planned.launch, &planned.args);
         self.device
-            .launch_with(&planned.kernel, &planned.launch, &planned.args, &settings)
+            .launch_with(kernel, launch, args, &planned.settings(settings))
     }
 
     /// Frees the copies of the buffers' initial contents.
@@ -268,7 +273,6 @@ fn plan(
         args: args.collect(),
         stack: dispatch.stack,
         repeat: dispatch.repeat,
-        groups,
         workgroups: groups.into_iter().fold(1, u64::saturating_mul),
     })
 }

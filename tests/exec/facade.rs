@@ -5,6 +5,7 @@ mod array;
 mod cancel;
 mod compare;
 mod device;
+mod diff;
 mod examples;
 mod host_buffer;
 mod host_stack;

@@ -63,6 +63,26 @@ pub struct Settings<'a> {
     pub find_overruns: bool,
 }
 
+impl Settings<'_> {
+    /// The same settings without a counter of workgroups.
+    pub fn without_progress(&self) -> Settings<'static> {
+        Settings {
+            threads: self.threads,
+            timeout: self.timeout,
+            counting: self.counting,
+            stack_bytes: self.stack_bytes,
+            fuel: self.fuel,
+            only: self.only.clone(),
+            progress: None,
+            on_wait: self.on_wait,
+            alone: self.alone,
+            waiting_bytes: self.waiting_bytes,
+            cancel: self.cancel.clone(),
+            find_overruns: self.find_overruns,
+        }
+    }
+}
+
 impl Default for Settings<'_> {
     fn default() -> Self {
         Settings {

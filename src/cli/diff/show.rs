@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 
 use frontend::{Gfx, Inst, LANES, Operand, WaveState};
-use runtime::LoadedCode;
-use runtime::engine::Exit;
-use runtime::lockstep::{Change, Mode, Parting, RegisterDifference, Side, differences, sgpr_name};
+use wavelift::diff::{
+    Difference, Divergence, Exit, MemoryDifference, Mode, Outcome, RegisterDifference, Side,
+    sgpr_name,
+};
 use wavelift::manifest::Dtype;
+use wavelift::{Kernel, LoadedCode};
 
-use super::{Fate, NAMES, Run};
+use super::NAMES;
 use crate::cli::output::Output;
-use crate::cli::session::{Planned, Session};
+use crate::cli::session::Session;
 
 /// Changes and registers that are listed; the rest is counted.
 const SHOWN: usize = 8;
@@ -18,48 +20,35 @@ const SHOWN: usize = 8;
 /// How the results of a whole launch differ.
 pub(super) fn results(
     session: &Session,
-    reference: &Run,
-    other: &Run,
+    difference: &Difference<'_>,
     out: &mut Output,
 ) -> anyhow::Result<()> {
+    let (reference, other) = (&difference.reference, &difference.other);
     for (name, run) in NAMES.iter().zip([reference, other]) {
-        if let Fate::Faulted(fault) = &run.fate {
+        if let Outcome::Faulted(fault) = &run.outcome {
             writeln!(out, "{name} faults: {fault}")?;
-        } else if reference.fate != other.fate {
+        } else if reference.outcome != other.outcome {
             writeln!(out, "{name} ends without a fault")?;
         }
     }
-    if reference.fate == other.fate {
-        memory(session, &reference.changes, &other.changes, out)?;
+    if reference.outcome == other.outcome {
+        memory(session, &difference.memory(), out)?;
     }
     Ok(())
-}
-
-/// The bytes that an engine left at an address, when it changed them.
-fn byte_at(changes: &[Change], address: u64) -> Option<u8> {
-    let after = changes.partition_point(|change| change.address <= address);
-    let change = &changes[after.checked_sub(1)?];
-    change.new.get((address - change.address) as usize).copied()
 }
 
 /// Lists elements of memory that the engines left different.
 fn memory(
     session: &Session,
-    reference: &[Change],
-    other: &[Change],
+    differences: &[MemoryDifference],
     out: &mut Output,
 ) -> anyhow::Result<()> {
     let mut elements = BTreeSet::new();
-    for (mine, theirs) in [(reference, other), (other, reference)] {
-        for change in mine {
-            for (i, &new) in change.new.iter().enumerate() {
-                let address = change.address + i as u64;
-                if byte_at(theirs, address) != Some(new) {
-                    let size = element_at(session, address).1.size() as u64;
-                    let base = element_at(session, address).2;
-                    elements.insert(address - (address - base) % size);
-                }
-            }
+    for difference in differences {
+        for i in 0..difference.reference.len() as u64 {
+            let address = difference.address + i;
+            let (_, dtype, base) = element_at(session, address);
+            elements.insert(address - (address - base) % dtype.size() as u64);
         }
     }
     writeln!(
@@ -69,15 +58,15 @@ fn memory(
     )?;
     for &address in elements.iter().take(SHOWN) {
         let (name, dtype, _) = element_at(session, address);
+        // The bytes that are the same.
         let mut now = vec![0; dtype.size()];
-        // Memory that neither engine changed.
         session.device.memory().read_bytes(address, &mut now)?;
-        let value = |changes: &[Change]| {
-            let bytes = now.iter().enumerate().map(|(i, &byte)| {
-                let address = address + i as u64;
-                byte_at(changes, address)
-                    .or_else(|| old_at(reference, other, address))
-                    .unwrap_or(byte)
+        let value = |of: fn(&MemoryDifference) -> &[u8]| {
+            let bytes = now.iter().zip(address..).map(|(&byte, address)| {
+                let after = differences.partition_point(|run| run.address <= address);
+                let run = after.checked_sub(1).map(|last| &differences[last]);
+                let found = run.and_then(|run| of(run).get((address - run.address) as usize));
+                found.copied().unwrap_or(byte)
             });
             let bytes: Vec<u8> = bytes.collect();
             let digits: String = bytes
@@ -87,22 +76,13 @@ fn memory(
                 .collect();
             format!("{} (0x{digits})", dtype.decode(&bytes))
         };
-        let (a, b) = (value(reference), value(other));
+        let (a, b) = (value(|run| &run.reference), value(|run| &run.other));
         writeln!(out, "  {name}: {} {a}, {} {b}", NAMES[0], NAMES[1])?;
     }
     if elements.len() > SHOWN {
         writeln!(out, "  and {} more", elements.len() - SHOWN)?;
     }
     Ok(())
-}
-
-/// The old value at an address that one of the engines changed.
-fn old_at(reference: &[Change], other: &[Change], address: u64) -> Option<u8> {
-    [reference, other].into_iter().find_map(|changes| {
-        let after = changes.partition_point(|change| change.address <= address);
-        let change = &changes[after.checked_sub(1)?];
-        change.old.get((address - change.address) as usize).copied()
-    })
 }
 
 /// Name and type of the element at an address, and where its buffer begins.
@@ -120,15 +100,16 @@ fn element_at(session: &Session, address: u64) -> (String, Dtype, u64) {
 }
 
 /// The point where the engines diverge, with the registers of both.
-pub(super) fn parting(
+pub(super) fn divergence(
     session: &Session,
-    planned: &Planned,
-    parting: &Parting,
+    kernel: &Kernel,
+    divergence: &Divergence,
     full: bool,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let code = planned.kernel.module().code();
-    let gfx = planned.kernel.module().gfx();
+    let code = kernel.module().code();
+    let gfx = kernel.module().gfx();
+    let parting = &divergence.parting;
     let at = |pc: u64| place(code, pc);
     let wave = parting.wave;
     let before = parting.before;
@@ -151,24 +132,19 @@ pub(super) fn parting(
         writeln!(out, "{name}: {}", fate(side, code))?;
     }
     if parting.reference.memory != parting.other.memory {
-        memory(
-            session,
-            &parting.reference.memory,
-            &parting.other.memory,
-            out,
-        )?;
+        memory(session, &divergence.memory, out)?;
     }
     if let (Some(a), Some(b)) = (&parting.reference.lds, &parting.other.lds) {
         lds(a, b, out)?;
     }
-    let list = differences(&parting.reference.state, &parting.other.state, gfx);
+    let list = &divergence.registers;
     writeln!(
         out,
         "different: {}{}",
         count(list.len(), "register"),
-        colon(&list)
+        colon(list)
     )?;
-    registers(&list, out)?;
+    registers(list, out)?;
     if let Some((pc, list)) = &parting.first_registers {
         writeln!(
             out,
@@ -183,7 +159,7 @@ pub(super) fn parting(
     };
     let chosen = match full {
         true => Chosen::all(&parting.start),
-        false => Chosen::new(&list, inst.as_ref()),
+        false => Chosen::new(list, inst.as_ref()),
     };
     writeln!(out, "registers before")?;
     state(&parting.start, gfx, &chosen, out)?;
