@@ -18,6 +18,7 @@ mod gws;
 mod image;
 mod lane;
 mod modifiers;
+mod observe;
 mod operand;
 mod packed;
 mod scalar;
@@ -42,6 +43,8 @@ use crate::engine::{Engine, Exit, Group};
 use crate::fault::WaveFault;
 pub(crate) use address::addresses;
 use control::Control;
+use observe::Observer;
+pub(crate) use observe::{Accessed, Accesses};
 use operand::Exec;
 use stop::{Run, Stop};
 
@@ -84,6 +87,16 @@ impl Flow {
 /// Executes one decoded instruction that lies at the wave's PC. After a fault the PC is still there,
 /// but lanes below the faulting one may have acted.
 pub fn step(wave: &mut WaveState, group: &mut Group<'_>, inst: &Inst) -> Result<Flow, WaveFault> {
+    step_observed(wave, group, inst, ())
+}
+
+/// As [`step`]; `observer` learns of the memory accesses.
+pub(crate) fn step_observed<O: Observer>(
+    wave: &mut WaveState,
+    group: &mut Group<'_>,
+    inst: &Inst,
+    observer: O,
+) -> Result<Flow, WaveFault> {
     let pc = wave.pc;
     let next_pc = pc.wrapping_add(u64::from(inst.len));
     let gfx = group.gfx;
@@ -95,6 +108,7 @@ pub fn step(wave: &mut WaveState, group: &mut Group<'_>, inst: &Inst) -> Result<
         gfx,
         next_pc,
         active: 0,
+        observer,
     };
     let control = exec.run().map_err(|Stop { kind, lane }| WaveFault {
         kind: *kind,
@@ -143,7 +157,7 @@ fn note_vgprs(wave: &mut WaveState, inst: &Inst) {
 /// Maximum number of VGPRs that an instruction writes.
 const MOST_VGPRS: u32 = 32;
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     fn run(&mut self) -> Run<Control> {
         let encoding = self.inst.desc.encoding;
         // Vector instructions of every kind are skipped under VSKIP.

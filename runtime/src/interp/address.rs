@@ -22,6 +22,7 @@ pub(crate) fn addresses(
         gfx,
         next_pc,
         active,
+        observer: (),
     };
     match inst.desc.encoding {
         Encoding::Smem => {

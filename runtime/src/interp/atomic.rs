@@ -96,6 +96,24 @@ pub(crate) fn apply32(op: Atomic, old: u32, operands: Operands<u32>, denorm: Den
     }
 }
 
+/// The new value of a dword, or of a pair if it is `wide`.
+pub(crate) fn apply(
+    op: Atomic,
+    old: u64,
+    operands: Operands<u64>,
+    wide: bool,
+    denorm: Denorm,
+) -> u64 {
+    if wide {
+        return apply64(op, old, operands, denorm);
+    }
+    let operands = Operands {
+        data: operands.data as u32,
+        other: operands.other as u32,
+    };
+    u64::from(apply32(op, old as u32, operands, denorm))
+}
+
 /// The new value of a pair of dwords.
 pub(crate) fn apply64(op: Atomic, old: u64, operands: Operands<u64>, denorm: Denorm) -> u64 {
     let Operands { data, other } = operands;

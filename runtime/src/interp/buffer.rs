@@ -8,6 +8,7 @@ use frontend::{Encoding, Gfx, Op, ops};
 
 use super::data::{self, Raw, unformatted};
 use super::format::Format;
+use super::observe::{Accessed, Observer};
 use super::operand::{Exec, Lanes, lanes};
 use super::stop::{Run, Stop};
 use crate::choices;
@@ -166,7 +167,7 @@ impl Buffer {
     }
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// One MUBUF or MTBUF instruction.
     pub(crate) fn exec_buffer(&mut self) -> Run<()> {
         let inst = self.inst;
@@ -598,7 +599,10 @@ impl Exec<'_, '_> {
             };
             let slot = slots[lane] as usize;
             self.check_lds_move(lane, Access::Write, slot)?;
-            self.group.lds.bytes_mut()[slot..slot + 4].copy_from_slice(&value.to_le_bytes());
+            let value = value.to_le_bytes();
+            self.group.lds.bytes_mut()[slot..slot + 4].copy_from_slice(&value);
+            self.observer
+                .note(|| Accessed::lds(Access::Write, lane, slot, &value));
         }
         Ok(())
     }
@@ -612,6 +616,8 @@ impl Exec<'_, '_> {
             self.check_lds_move(lane, Access::Read, slot)?;
             let mut raw = [0; 16];
             raw[..4].copy_from_slice(&self.group.lds.bytes()[slot..slot + 4]);
+            self.observer
+                .note(|| Accessed::lds(Access::Read, lane, slot, &raw[..4]));
             self.buffer_write(buffer, places[lane], &raw, 4)?;
         }
         Ok(())

@@ -6,6 +6,7 @@ use frontend::op::Cmp;
 use frontend::{Op, Ty, ops};
 
 use super::float;
+use super::observe::Observer;
 use super::operand::Exec;
 use super::stop::Run;
 use super::vector::mask_of;
@@ -39,7 +40,7 @@ fn half(x: u32) -> f32 {
     f32::from_bits(crate::math::f16_to_f32(x as u16, false))
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// One vector compare.
     pub(crate) fn exec_compare(&mut self) -> Run<()> {
         let inst = self.inst;

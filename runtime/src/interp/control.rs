@@ -5,6 +5,7 @@ use frontend::op::BranchIf;
 use frontend::state::mode;
 use frontend::{Op, Ty, ops};
 
+use super::observe::Observer;
 use super::operand::Exec;
 use super::stop::{Run, Stop};
 use crate::choices;
@@ -44,7 +45,7 @@ pub(crate) enum Control {
     Wait,
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// An instruction that may change the PC, or touches the wave's control state. `None` when it
     /// is not one of these.
     pub(crate) fn exec_control(&mut self) -> Run<Option<Control>> {

@@ -3,6 +3,7 @@
 use frontend::{Op, Ty, ops};
 
 use super::float;
+use super::observe::Observer;
 use super::operand::{Exec, Lanes};
 use super::stop::Run;
 use super::vector::{map1, map2, map3};
@@ -13,7 +14,7 @@ fn pack(low: u16, high: u16) -> u32 {
     u32::from(low) | u32::from(high) << 16
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// Conversions and what goes with them.
     pub(crate) fn convert_arm(&self) -> Run<Lanes> {
         let src = self.sources32()?;

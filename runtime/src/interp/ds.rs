@@ -6,9 +6,10 @@
 use frontend::op::{Atomic, Data, DsOp, Space};
 use frontend::{Gfx, LANES, Op, ops};
 
-use super::atomic::{Operands, apply32, apply64};
+use super::atomic::{Operands, apply};
 use super::data::{self, Raw};
 use super::flat::outside;
+use super::observe::{Accessed, Observer};
 use super::operand::{Exec, Lanes, lanes};
 use super::stop::{Run, Stop};
 use crate::fault::{Access, Private};
@@ -38,7 +39,7 @@ pub(crate) fn swizzle_source(gfx: Gfx, offset: u32, lane: usize) -> usize {
     ((j & 0x1f) | half) as usize
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// One DS instruction.
     pub(crate) fn exec_ds(&mut self) -> Run<()> {
         let inst = self.inst;
@@ -146,9 +147,12 @@ impl Exec<'_, '_> {
         }
     }
 
-    fn lds_bytes(&self, slot: usize, bytes: usize) -> Raw {
+    fn lds_bytes(&self, lane: usize, slot: usize, bytes: usize) -> Raw {
         let mut raw = [0; 16];
-        raw[..bytes].copy_from_slice(&self.group.lds.bytes()[slot..slot + bytes]);
+        let value = &self.group.lds.bytes()[slot..slot + bytes];
+        raw[..bytes].copy_from_slice(value);
+        self.observer
+            .note(|| Accessed::lds(Access::Read, lane, slot, value));
         raw
     }
 
@@ -160,7 +164,7 @@ impl Exec<'_, '_> {
         bytes: usize,
     ) -> Run<Raw> {
         let slot = self.lds_slot(lane, Access::Read, base, offset, bytes, false)?;
-        Ok(slot.map_or([0; 16], |slot| self.lds_bytes(slot, bytes)))
+        Ok(slot.map_or([0; 16], |slot| self.lds_bytes(lane, slot, bytes)))
     }
 
     pub(crate) fn lds_write(
@@ -173,6 +177,8 @@ impl Exec<'_, '_> {
     ) -> Run<()> {
         if let Some(slot) = self.lds_slot(lane, Access::Write, base, offset, bytes, false)? {
             self.group.lds.bytes_mut()[slot..slot + bytes].copy_from_slice(&raw[..bytes]);
+            self.observer
+                .note(|| Accessed::lds(Access::Write, lane, slot, &raw[..bytes]));
         }
         Ok(())
     }
@@ -189,12 +195,14 @@ impl Exec<'_, '_> {
         let Some(slot) = self.lds_slot(lane, Access::Atomic, base, offset, bytes, true)? else {
             return Ok(0);
         };
-        let raw = self.lds_bytes(slot, bytes);
-        let old = u64::from_le_bytes([
-            raw[0], raw[1], raw[2], raw[3], raw[4], raw[5], raw[6], raw[7],
-        ]);
-        let new = new(old).to_le_bytes();
-        self.group.lds.bytes_mut()[slot..slot + bytes].copy_from_slice(&new[..bytes]);
+        let place = &mut self.group.lds.bytes_mut()[slot..slot + bytes];
+        let mut raw = [0; 8];
+        raw[..bytes].copy_from_slice(place);
+        let old = u64::from_le_bytes(raw);
+        let new = new(old);
+        place.copy_from_slice(&new.to_le_bytes()[..bytes]);
+        self.observer
+            .note(|| Accessed::atomic(true, Some(lane), slot as u64, (old, new), bytes == 8));
         Ok(old)
     }
 
@@ -215,15 +223,7 @@ impl Exec<'_, '_> {
         };
         let bytes = if wide { 8 } else { 4 };
         self.lds_update(lane, base, offset, bytes, |old| {
-            if wide {
-                apply64(op, old, operands, denorm)
-            } else {
-                let operands = Operands {
-                    data: operands.data as u32,
-                    other: operands.other as u32,
-                };
-                u64::from(apply32(op, old as u32, operands, denorm))
-            }
+            apply(op, old, operands, wide, denorm)
         })
     }
 
@@ -460,7 +460,7 @@ impl Exec<'_, '_> {
         for lane in lanes(self.active) {
             let (a, b) = places[lane];
             let slot = self.lds_slot(lane, Access::Read, b, 0, bytes, true)?;
-            let raw = slot.map_or([0; 16], |slot| self.lds_bytes(slot, bytes));
+            let raw = slot.map_or([0; 16], |slot| self.lds_bytes(lane, slot, bytes));
             let low = u64::from(data::dword(&raw, 0));
             let data = low | u64::from(data::dword(&raw, 1)) << 32;
             let operands = Operands { data, other: 0 };
@@ -546,6 +546,10 @@ impl Exec<'_, '_> {
                     false => old.wrapping_add(count as u32),
                 };
                 bytes.copy_from_slice(&new.to_le_bytes());
+                self.observer.note(|| {
+                    let values = (old.into(), new.into());
+                    Accessed::atomic(true, Some(first), slot as u64, values, false)
+                });
                 old
             }
             None => 0,

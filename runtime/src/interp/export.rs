@@ -3,11 +3,12 @@
 use frontend::LANES;
 use frontend::inst::Operand;
 
+use super::observe::Observer;
 use super::operand::{Exec, lanes};
 use super::stop::{Run, Stop};
 use crate::export::Export;
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// `exp`: a compute kernel has no pipeline that consumes the values; they are recorded without
     /// further effect.
     pub(crate) fn exec_export(&mut self) -> Run<()> {

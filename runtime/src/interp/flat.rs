@@ -7,8 +7,9 @@ use frontend::inst::Operand;
 use frontend::op::{Atomic, Data};
 use frontend::{Encoding, Op, ops};
 
-use super::atomic::{Operands, apply32, apply64};
+use super::atomic::{Operands, apply, apply32, apply64};
 use super::data::{self, Raw};
+use super::observe::{Accessed, Observer};
 use super::operand::{Exec, Lanes64, lanes};
 use super::stop::{Run, Stop};
 use crate::engine::{PRIVATE_BASE, SHARED_BASE};
@@ -32,7 +33,7 @@ pub(crate) fn global_denorm(op: Atomic, wide: bool) -> Denorm {
     }
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// One FLAT, GLOBAL or SCRATCH instruction.
     pub(crate) fn exec_flat(&mut self) -> Run<()> {
         let inst = self.inst;
@@ -101,7 +102,7 @@ impl Exec<'_, '_> {
         let to = self.memory_vgpr(self.inst.dst[0], count)?;
         self.check_scratch(Access::Read, addresses, bytes)?;
         if self.is_scratch() && bytes > 4 {
-            for (i, lane) in self.scratch_dwords(count) {
+            for (i, lane) in scratch_dwords(self.active, count) {
                 let offset = (addresses[lane] as u32).wrapping_add(4 * i as u32);
                 let raw = self.scratch_read(lane, offset, 4)?;
                 self.wave.vgpr[to + i][lane] = data::dword(&raw, 0);
@@ -127,7 +128,7 @@ impl Exec<'_, '_> {
         let from = self.memory_vgpr(self.inst.src[1], count)?;
         self.check_scratch(Access::Write, addresses, bytes)?;
         if self.is_scratch() && bytes > 4 {
-            for (i, lane) in self.scratch_dwords(count) {
+            for (i, lane) in scratch_dwords(self.active, count) {
                 let offset = (addresses[lane] as u32).wrapping_add(4 * i as u32);
                 let words = [self.wave.vgpr[from + i][lane], 0, 0, 0];
                 let raw = data::stored(Data::Dwords(1), words);
@@ -235,6 +236,8 @@ impl Exec<'_, '_> {
             _ => memory.load::<16>(address).map(|b| raw = b),
         };
         result.map_err(|error| Stop::memory(error, lane))?;
+        self.observer
+            .note(|| Accessed::global(Access::Read, lane, address, &raw, bytes));
         Ok(raw)
     }
 
@@ -256,7 +259,10 @@ impl Exec<'_, '_> {
             16 => memory.store::<16>(address, *raw),
             n => memory.store_dwords(address, &dwords(raw)[..(n / 4).min(4)]),
         };
-        result.map_err(|error| Stop::memory(error, lane))
+        result.map_err(|error| Stop::memory(error, lane))?;
+        self.observer
+            .note(|| Accessed::global(Access::Write, lane, address, raw, bytes));
+        Ok(())
     }
 
     /// An atomic on global memory.
@@ -281,7 +287,12 @@ impl Exec<'_, '_> {
                 .atomic_u32(address, |old| apply32(op, old, operands, denorm))
                 .map(u64::from)
         };
-        old.map_err(|error| Stop::memory(error, lane))
+        let old = old.map_err(|error| Stop::memory(error, lane))?;
+        self.observer.note(|| {
+            let new = apply(op, old, operands, wide, denorm);
+            Accessed::atomic(false, Some(lane), address, (old, new), wide)
+        });
+        Ok(old)
     }
 
     // ---- LDS and scratch through their apertures
@@ -335,13 +346,6 @@ impl Exec<'_, '_> {
         Ok(())
     }
 
-    /// The order of the dwords of a SCRATCH access, as (dword, lane): those of all lanes are
-    /// adjacent and are one access.
-    fn scratch_dwords(&self, count: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let active = self.active;
-        (0..count).flat_map(move |i| lanes(active).map(move |lane| (i, lane)))
-    }
-
     fn scratch_read(&mut self, lane: usize, offset: u32, bytes: usize) -> Run<Raw> {
         let base = self.scratch_base(lane, Access::Read, offset, bytes)?;
         let mut raw = [0; 16];
@@ -379,20 +383,18 @@ impl Exec<'_, '_> {
         let low = u64::from(data::dword(&raw, 0));
         let old = low | u64::from(data::dword(&raw, 1)) << 32;
         let denorm = global_denorm(op, wide);
-        let new = if wide {
-            apply64(op, old, operands, denorm)
-        } else {
-            let operands = Operands {
-                data: operands.data as u32,
-                other: operands.other as u32,
-            };
-            u64::from(apply32(op, old as u32, operands, denorm))
-        };
+        let new = apply(op, old, operands, wide, denorm);
         let words = [new as u32, (new >> 32) as u32, 0, 0];
         let raw = data::stored(Data::Dwords(2), words);
         self.scratch_write(lane, offset, &raw, bytes as usize)?;
         Ok(old)
     }
+}
+
+/// The order of the dwords of a SCRATCH access, as (dword, lane): those of all lanes are adjacent and
+/// are one access.
+fn scratch_dwords(active: u64, count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..count).flat_map(move |i| lanes(active).map(move |lane| (i, lane)))
 }
 
 /// The pieces of a scratch access as (first byte, bytes): an access within one dword is one piece,

@@ -5,11 +5,12 @@ use frontend::inst::Operand;
 use frontend::op::DsOp;
 
 use super::control::Control;
+use super::observe::Observer;
 use super::operand::Exec;
 use super::stop::Run;
 use crate::gws::Passage;
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// Is it one of these? Then it is executed once for the wave.
     pub(crate) fn exec_gws(&mut self) -> Run<Option<Control>> {
         let Op::Ds(op) = self.inst.op() else {

@@ -8,6 +8,7 @@ use frontend::op::{Atomic, ImageOp};
 use frontend::{Gfx, Op};
 
 use super::format::{Format, Number};
+use super::observe::Observer;
 use super::operand::{Exec, lanes};
 use super::stop::{Run, Stop};
 use crate::math;
@@ -162,7 +163,7 @@ impl Image {
     }
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// One image instruction.
     pub(crate) fn exec_image(&mut self) -> Run<()> {
         let inst = self.inst;

@@ -6,10 +6,11 @@ use frontend::Op;
 use frontend::inst::Operand;
 use frontend::ops;
 
+use super::observe::Observer;
 use super::operand::{Exec, Lanes};
 use super::stop::Run;
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// One of the instructions of this chapter except interpolation.
     pub(crate) fn exec_lane(&mut self) -> Run<()> {
         let inst = self.inst;

@@ -6,6 +6,7 @@ use frontend::desc::{Effects, Forms};
 use frontend::inst::{Dpp, Operand, Sel, Unused};
 use frontend::{Gfx, LANES, Ty};
 
+use super::observe::Observer;
 use super::operand::{Exec, Lanes, Lanes64, lanes};
 use super::stop::{Run, Stop};
 use crate::choices;
@@ -116,7 +117,7 @@ pub(crate) fn place(result: u32, old: u32, sel: Sel, unused: Unused) -> u32 {
     }
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// Restricts the active lanes to those that DPP writes.
     pub(crate) fn apply_dpp_to_active(&mut self) -> Run<()> {
         let Some(dpp) = self.inst.mods.dpp else {

@@ -5,6 +5,7 @@ use frontend::inst::{Inst, Operand, Special};
 use frontend::state::mode;
 use frontend::{Gfx, LANES, WaveState};
 
+use super::observe::Observer;
 use super::stop::{Run, Stop};
 use crate::engine::{APERTURE_BYTES, Group, PRIVATE_BASE, SHARED_BASE};
 use crate::fault::Access;
@@ -29,7 +30,7 @@ pub(crate) fn lanes(mask: u64) -> impl Iterator<Item = usize> {
 }
 
 /// The instruction being executed and its state.
-pub(crate) struct Exec<'e, 'g> {
+pub(crate) struct Exec<'e, 'g, O = ()> {
     pub(crate) wave: &'e mut WaveState,
     pub(crate) group: &'e mut Group<'g>,
     pub(crate) inst: &'e Inst,
@@ -39,9 +40,11 @@ pub(crate) struct Exec<'e, 'g> {
     pub(crate) next_pc: u64,
     /// Active lanes: EXEC, without those that DPP excludes.
     pub(crate) active: u64,
+    /// What observes its memory accesses.
+    pub(crate) observer: O,
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// Name of the instruction, for messages.
     pub(crate) fn name(&self) -> &'static str {
         self.inst.desc.name_on(self.gfx)

@@ -7,6 +7,7 @@ use frontend::inst::Operand;
 use frontend::{Encoding, Op, Ty, ops};
 
 use super::float;
+use super::observe::Observer;
 use super::operand::{Exec, Lanes, Lanes64, lanes};
 use super::stop::Run;
 use super::vector::map1;
@@ -43,7 +44,7 @@ fn saturate(ty: Ty, clamp: bool, value: i32) -> u16 {
     value as u16
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// The halves for the low and the high result. Forms without these fields pair low with low
     /// and high with high.
     fn halves(&self) -> [Halves; 2] {

@@ -8,6 +8,7 @@ use frontend::op::{Cmp, Logic};
 use frontend::state::mode;
 use frontend::{Op, Ty, ops};
 
+use super::observe::Observer;
 use super::operand::Exec;
 use super::stop::Run;
 
@@ -45,7 +46,7 @@ fn sgpr_limit(count: u32) -> usize {
     (count as usize).clamp(2, 104)
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// A scalar source in its row's type, zero-extended to 64 bits.
     fn scalar_src(&self, n: usize) -> Run<u64> {
         let operand = self.inst.src[n];

@@ -8,9 +8,11 @@ use frontend::inst::Operand;
 use frontend::op::{Atomic, Space};
 use frontend::ops;
 
-use super::atomic::{Operands, apply32, apply64};
+use super::atomic::{Operands, apply, apply32, apply64};
+use super::observe::{Accessed, Observer};
 use super::operand::Exec;
 use super::stop::{Run, Stop};
+use crate::fault::Access;
 use crate::math::Denorm;
 use crate::memory::MemoryError;
 
@@ -42,7 +44,7 @@ impl Target {
     }
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// One instruction of scalar memory.
     pub(crate) fn exec_smem(&mut self) -> Run<()> {
         let inst = self.inst;
@@ -53,14 +55,18 @@ impl Exec<'_, '_> {
                 let mut words = [0; 16];
                 // All dwords are read before any register is written: they may hold the address.
                 if target.size.is_none() {
-                    self.group
-                        .memory
-                        .load_dwords(target.base.wrapping_add(target.offset), &mut words[..count])
-                        .map_err(stop)?;
+                    let address = target.base.wrapping_add(target.offset);
+                    let words = &mut words[..count];
+                    let loaded = self.group.memory.load_dwords(address, words);
+                    loaded.map_err(stop)?;
+                    self.observer
+                        .note(|| Accessed::scalar(Access::Read, address, words));
                 } else {
                     for (i, word) in words.iter_mut().enumerate().take(count) {
                         if let Some(address) = target.dword(i) {
                             *word = self.group.memory.load_u32(address).map_err(stop)?;
+                            self.observer
+                                .note(|| Accessed::scalar(Access::Read, address, &[*word]));
                         }
                     }
                 }
@@ -72,12 +78,18 @@ impl Exec<'_, '_> {
                 let words = self.uniform_words(inst.src[2], count)?;
                 if target.size.is_none() {
                     let address = target.base.wrapping_add(target.offset);
-                    let stored = self.group.memory.store_dwords(address, &words[..count]);
-                    return stored.map_err(stop);
+                    let words = &words[..count];
+                    let stored = self.group.memory.store_dwords(address, words);
+                    stored.map_err(stop)?;
+                    self.observer
+                        .note(|| Accessed::scalar(Access::Write, address, words));
+                    return Ok(());
                 }
                 for (i, &word) in words.iter().enumerate().take(count) {
                     if let Some(address) = target.dword(i) {
                         self.group.memory.store_u32(address, word).map_err(stop)?;
+                        self.observer
+                            .note(|| Accessed::scalar(Access::Write, address, &[word]));
                     }
                 }
                 Ok(())
@@ -188,6 +200,12 @@ impl Exec<'_, '_> {
                 u64::from(old.map_err(stop)?)
             }
         };
+        if inside {
+            self.observer.note(|| {
+                let new = apply(op, old, operands, wide, Denorm::KEEP);
+                Accessed::atomic(false, None, address, (old, new), wide)
+            });
+        }
         if inst.dst[0] == Operand::None {
             Ok(())
         } else if wide {

@@ -3,6 +3,7 @@
 
 use frontend::{Op, Ty, ops};
 
+use super::observe::Observer;
 use super::operand::{Exec, Lanes, Lanes64, lanes};
 use super::stop::Run;
 
@@ -69,7 +70,7 @@ pub(crate) struct Sources {
     pub(crate) s2: Lanes,
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// The sources of up to 32 bits; the accumulator of `v_mac` and its like is S2.
     pub(crate) fn sources32(&self) -> Run<Sources> {
         let types = self.inst.desc.src;

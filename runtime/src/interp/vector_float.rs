@@ -8,6 +8,7 @@ use frontend::state::mode;
 use frontend::{Op, Ty, ops};
 
 use super::float::{self, Fract};
+use super::observe::Observer;
 use super::operand::{Exec, Lanes, lanes};
 use super::stop::Run;
 use super::vector::{Carried, map1, map2, map3};
@@ -57,7 +58,7 @@ fn mad_f16(a: u16, b: u16, c: u16, product: Env, sum: Env) -> u16 {
     math::add_f16_flush(math::mul_f16_flush(a, b, product), c, sum)
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// MODE and modifiers for results of type `ty`.
     pub(crate) fn float_mode(&self, ty: Ty) -> FloatMode {
         let bits = self.wave.mode;

@@ -3,6 +3,7 @@
 
 use frontend::{Op, Ty, ops};
 
+use super::observe::Observer;
 use super::operand::{Exec, Lanes};
 use super::stop::Run;
 use super::vector::{Carried, map1, map2, map3, mask_of};
@@ -143,7 +144,7 @@ fn sat_u8(v: u32) -> u32 {
     i32::from(v as i16).clamp(0, 255) as u32
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// An operation on integers or bits of up to 32 bits.
     pub(crate) fn int_arm(&self) -> Run<Lanes> {
         let src = self.sources32()?;

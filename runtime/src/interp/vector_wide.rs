@@ -5,6 +5,7 @@ use frontend::inst::Operand;
 use frontend::{Op, Ty, ops};
 
 use super::float;
+use super::observe::Observer;
 use super::operand::{Exec, Lanes, Lanes64, lanes};
 use super::stop::Run;
 use super::vector::{map1, map2, map3};
@@ -24,7 +25,7 @@ fn low(x: &Lanes64) -> Lanes {
     x.map(|v| v as u32)
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     fn wide_sources(&self) -> Run<Wide> {
         let types = self.inst.desc.src;
         let get = |n: usize| -> Run<Lanes64> {

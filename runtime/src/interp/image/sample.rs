@@ -4,6 +4,7 @@ use frontend::op::SampleMods;
 
 use super::Image;
 use crate::choices::{IMAGE_COORDINATE_LIMIT, IMAGE_FRACTION_BITS};
+use crate::interp::observe::Observer;
 use crate::interp::operand::{Exec, lanes};
 use crate::interp::stop::Run;
 
@@ -168,7 +169,7 @@ struct Footprint {
     layer: Option<u64>,
 }
 
-impl Exec<'_, '_> {
+impl<O: Observer> Exec<'_, '_, O> {
     /// The sampler, if the instruction needs no derivatives.
     fn image_sampler(&self, mods: SampleMods) -> Run<Sampler> {
         let words = self.uniform_block::<4>(self.inst.src[2])?;
