@@ -101,6 +101,34 @@ pub enum Error {
     /// A whole kernarg segment ([`Arg::Segment`](crate::Arg::Segment)) with other arguments.
     #[error("kernel {0}: a kernarg segment must be the only argument")]
     SegmentAmongArgs(String),
+    /// A workgroup that a launch does not have.
+    #[error(
+        "kernel {kernel} has no workgroup ({}, {}, {}): its launch has {} by {} by {} workgroups",
+        .workgroup[0], .workgroup[1], .workgroup[2], .workgroups[0], .workgroups[1], .workgroups[2]
+    )]
+    NoWorkgroup {
+        /// The kernel.
+        kernel: String,
+        /// The requested workgroup.
+        workgroup: [u32; 3],
+        /// Workgroups of the launch in each dimension.
+        workgroups: [u32; 3],
+    },
+    /// A wave that a workgroup does not have.
+    #[error(
+        "kernel {kernel}: workgroup ({}, {}, {}) has no wave {wave}: it has {waves}, from 0 on",
+        .workgroup[0], .workgroup[1], .workgroup[2]
+    )]
+    NoWave {
+        /// The kernel.
+        kernel: String,
+        /// The workgroup.
+        workgroup: [u32; 3],
+        /// The requested wave.
+        wave: u32,
+        /// Waves of the workgroup.
+        waves: u32,
+    },
     /// The launch was cancelled ([`CancelToken`](crate::CancelToken)). Its workgroups may have been
     /// stopped at any instruction.
     #[error("kernel {kernel} was cancelled")]

@@ -46,6 +46,7 @@
 //! | let kernels access a vector in place | [`Device::register`] | `examples/own_memory.rs` |
 //! | launch without waiting, and in several streams at once | [`Device::stream`], [`Event`] | `examples/stream_events.rs` |
 //! | stop a launch, from another thread or after a time | [`CancelToken`], [`DeviceOptions::timeout`] | `examples/cancel.rs` |
+//! | follow a wave instruction by instruction | [`trace`] | |
 //! | see what a kernel did wrong | [`Fault`], [`DeviceOptions::memcheck`] | `examples/fault.rs` |
 //! | compile OpenCL C and HIP, read the disassembly | `compile`, [`listing`] | |
 //! | compare the engines, or bring one | [`diff`], [`DeviceOptions::engine`], [`Device::with_engine`] | `examples/diff_engines.rs` |
@@ -80,6 +81,7 @@ mod module;
 #[cfg(feature = "jit")]
 pub mod profile;
 mod stream;
+pub mod trace;
 mod uses;
 
 pub use arg::{Arg, Within};

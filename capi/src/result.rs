@@ -119,7 +119,9 @@ fn status(error: &Error) -> wavelift_status {
         | Error::OtherDeviceArg { .. }
         | Error::NotRegistered { .. }
         | Error::NoMetadata(_)
-        | Error::SegmentAmongArgs(_) => WAVELIFT_BAD_LAUNCH,
+        | Error::SegmentAmongArgs(_)
+        | Error::NoWorkgroup { .. }
+        | Error::NoWave { .. } => WAVELIFT_BAD_LAUNCH,
         Error::Fault(_) => WAVELIFT_FAULT,
         Error::Cancelled { .. } => WAVELIFT_CANCELLED,
         Error::NotRun(_) => WAVELIFT_NOT_RUN,

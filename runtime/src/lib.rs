@@ -25,6 +25,7 @@ pub mod math;
 pub mod memory;
 pub mod object;
 pub mod stack;
+pub mod trace;
 mod waiting;
 
 pub use code::LoadedCode;

@@ -213,6 +213,17 @@ pub enum Purpose {
     Structure,
 }
 
+/// A live allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Address of the first byte.
+    pub start: u64,
+    /// Size in bytes.
+    pub len: u64,
+    /// What it is for.
+    pub purpose: Purpose,
+}
+
 /// Guest memory.
 pub struct Memory {
     map: Arena,
@@ -341,6 +352,17 @@ impl Memory {
         (block.start == offset).then_some(block.len)
     }
 
+    /// The live allocation that `address` lies in.
+    pub fn allocation_of(&self, address: u64) -> Option<Allocation> {
+        let table = self.table.read().expect("no holder of the lock panics");
+        let (block, purpose) = table.around(address.checked_sub(self.base)?)?;
+        Some(Allocation {
+            start: self.base + block.start,
+            len: block.len,
+            purpose,
+        })
+    }
+
     /// The allocation nearest to `address`, for messages.
     pub fn nearest(&self, address: u64) -> Option<Nearest> {
         let table = self.table.read().expect("no holder of the lock panics");
@@ -355,16 +377,19 @@ impl Memory {
 
     /// What is at an address in memory that kernels may only read, for messages.
     fn protected(&self, address: u64) -> Option<Protected> {
-        let table = self.table.read().expect("no holder of the lock panics");
-        let (block, purpose) = table.around(address.checked_sub(self.base)?)?;
+        let Allocation {
+            start,
+            len,
+            purpose,
+        } = self.allocation_of(address)?;
         Some(Protected {
             kind: match purpose {
                 Purpose::Code => ProtectedKind::Code,
                 Purpose::Arguments => ProtectedKind::Arguments,
                 _ => ProtectedKind::Structure,
             },
-            start: self.base + block.start,
-            len: block.len,
+            start,
+            len,
             place: None,
         })
     }

@@ -72,7 +72,7 @@ impl Shape {
     }
 
     /// Workgroups in each dimension, partial ones included.
-    pub(super) fn counts(&self) -> [u32; 3] {
+    pub fn counts(&self) -> [u32; 3] {
         self.counts
     }
 
@@ -117,8 +117,8 @@ impl Shape {
         full.saturating_sub(id[0].saturating_add(1))
     }
 
-    /// The workgroup with these numbers.
-    fn at(&self, id: [u32; 3]) -> GroupShape {
+    /// The workgroup with these numbers, which must be less than the counts.
+    pub fn at(&self, id: [u32; 3]) -> GroupShape {
         let size = std::array::from_fn(|dim| self.size(dim, id[dim]));
         GroupShape { id, size }
     }
