@@ -21,10 +21,12 @@ mod outputs;
 mod print;
 mod several;
 mod show;
+mod trace;
 
 pub(super) use print::{print_fallbacks, warn_of_failures};
 use several::{Json, Outcome};
 pub(super) use show::Printed;
+use trace::{Target, Trace, TraceOptions};
 
 /// Runs the dispatches of launch manifests, or a kernel given by options; writes outputs and checks expectations.
 ///
@@ -39,6 +41,8 @@ pub(super) struct Args {
     options: RunOptions,
     #[command(flatten)]
     engine: EngineChoice,
+    #[command(flatten)]
+    trace: TraceOptions,
     /// Write outputs into this folder instead of the manifest's
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -68,6 +72,7 @@ Examples:
   wavelift run examples/*/*.gfx906.toml --junit report.xml
   wavelift run examples/mandelbrot/mandelbrot.gfx803.toml --out /tmp/out
   wavelift run examples/sha256/sha256.gfx600.toml --engine interp --threads 1 --json
+  wavelift run examples/saxpy/saxpy.gfx900.toml --trace=saxpy:3:1 --trace-limit 20
 
 Exit status: 0 all ran and every expectation holds; 1 an expectation does not hold; 2 bad usage or
 bad input, nothing ran; 3 the guest faulted or the time was over; 4 it ran, but a result could not be
@@ -80,6 +85,12 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         }
         return Ok(Status::Success);
     }
+    if args.trace.trace.is_some() && args.files.len() > 1 {
+        anyhow::bail!(
+            "--trace is about one launch manifest, but {} are given",
+            args.files.len()
+        );
+    }
     // What cannot be written is reported before anything runs.
     let create = |path: &PathBuf| {
         let file = NewFile::create(path);
@@ -91,7 +102,12 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         Some(path) => Json::File(create(path)?),
     };
     let junit = args.junit.as_ref().map(create).transpose()?;
-    let text = !matches!(json, Json::Output);
+    if args.trace.prints() && matches!(json, Json::Output) {
+        anyhow::bail!(
+            "--json and --trace both print to standard output; write one to a file: --json=FILE or --trace-json=FILE"
+        );
+    }
+    let text = !matches!(json, Json::Output) && !args.trace.prints_json();
     let mut outcomes = Vec::new();
     for file in &args.files {
         if text && args.files.len() > 1 {
@@ -136,12 +152,21 @@ fn run(
     };
     let engine = options.engine;
     let limit = options.timeout;
-    let mut session = input.session(Device::with_options(options)?, &args.options)?;
+    let mut trace = args.trace.on(options.clone())?;
+    let (device, engine) = match &trace {
+        Some(trace) => (trace.tracer.device().clone(), EngineKind::Interp),
+        None => (Device::with_options(options)?, engine),
+    };
+    let mut session = input.session(device, &args.options)?;
     session.forget_inputs();
+    let target = trace.as_ref().map(|trace| trace.target(&session));
+    let target = target.transpose()?;
+    let mut traced = trace.as_mut().zip(target.as_ref());
 
     let counting = args.count || engine == EngineKind::Interp;
     let report = report.insert(Report::new(engine_name(engine)));
-    let stop = launch_all(&session, counting, limit, report)?;
+    let stop = launch_all(&session, counting, limit, report, &mut traced, out)?;
+    trace.map_or(Ok(()), Trace::finish)?;
     let mut written = Vec::new();
     let status = match &stop {
         Some(stop) => {
@@ -220,6 +245,8 @@ fn launch_all(
     counting: bool,
     limit: Option<Duration>,
     report: &mut Report,
+    traced: &mut Option<(&mut Trace, &Target)>,
+    out: &mut Output,
 ) -> anyhow::Result<Option<Stop>> {
     let groups = session
         .dispatches
@@ -232,14 +259,18 @@ fn launch_all(
         ..session.device.settings()
     };
     let time = TimeLimit::new(limit);
-    for planned in &session.dispatches {
+    for (number, planned) in session.dispatches.iter().enumerate() {
         let mut about = DispatchReport::new(planned.kernel.name(), planned.repeat);
         for _ in 0..planned.repeat {
             settings.timeout = match time.left(planned) {
                 Ok(left) => left,
                 Err(error) => return Ok(Some(Stop::Time(error))),
             };
-            match session.launch(planned, &settings) {
+            let result = match traced.take_if(|(_, target)| target.dispatch == number) {
+                Some((trace, target)) => trace.launch(planned, target, &settings, out)?,
+                None => session.launch(planned, &settings),
+            };
+            match result {
                 Ok(stats) => about.add(&stats, counting),
                 Err(error) if error.fault().is_some() => {
                     return Ok(Some(Stop::Fault(error, limit)));

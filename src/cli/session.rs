@@ -61,6 +61,8 @@ pub(super) struct Planned {
     /// Stack of a work-item from the manifest.
     stack: Option<u32>,
     pub(super) repeat: u64,
+    /// Workgroups of one launch in each dimension.
+    pub(super) groups: [u64; 3],
     /// Workgroups of one launch.
     pub(super) workgroups: u64,
 }
@@ -273,6 +275,7 @@ fn plan(
         args: args.collect(),
         stack: dispatch.stack,
         repeat: dispatch.repeat,
+        groups,
         workgroups: groups.into_iter().fold(1, u64::saturating_mul),
     })
 }

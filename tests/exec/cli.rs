@@ -31,6 +31,7 @@ mod progress;
 mod reference;
 mod run;
 mod stack;
+mod trace;
 mod waits;
 
 /// What a call of the program came to.

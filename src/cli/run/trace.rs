@@ -1,0 +1,381 @@
+//! `wavelift run --trace`: each instruction of a wave as text or JSON.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::Context as _;
+use runtime::foreign::Foreign;
+use serde::Serialize;
+use wavelift::trace::{Event, Format, Names, Next, RegisterValue, Selection, Tracer};
+use wavelift::{Error, Settings, Stats};
+
+use crate::cli::new_file::{NewFile, Unwritten};
+use crate::cli::output::Output;
+use crate::cli::session::{Planned, Session};
+
+/// What to trace, and how.
+#[derive(clap::Args)]
+pub(super) struct TraceOptions {
+    /// Run on the interpreter and print each instruction that a wave executes, with the registers that
+    /// it changes and its accesses to memory. WG is a number in the order of dispatch or x,y,z.
+    /// Default: the first wave of the first dispatch
+    #[arg(
+        long,
+        value_name = "KERNEL:WG:WAVE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        conflicts_with = "engine"
+    )]
+    pub(super) trace: Option<Wave>,
+    /// Trace this number of instructions at most; the wave's others run without a trace
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "trace",
+        allow_negative_numbers = true
+    )]
+    trace_limit: Option<u64>,
+    /// Print the trace as lines of JSON, one for each instruction, or write them to a file
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "-",
+        requires = "trace"
+    )]
+    trace_json: Option<PathBuf>,
+}
+
+/// A wave as one names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wave {
+    /// `None`: that of the first dispatch.
+    kernel: Option<String>,
+    workgroup: Workgroup,
+    wave: u32,
+}
+
+/// A workgroup as one names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Workgroup {
+    /// In the order of dispatch.
+    Number(u64),
+    Id([u32; 3]),
+}
+
+impl FromStr for Wave {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Wave, String> {
+        let mut parts = text.splitn(3, ':');
+        let kernel = parts.next().unwrap_or("");
+        let workgroup = parts.next().unwrap_or("0");
+        let wave = parts.next().unwrap_or("0");
+        let number = |text: &str| {
+            let wrong =
+                |_| format!("`{text}` is no number; write KERNEL:WG:WAVE, such as saxpy:0:1");
+            text.parse::<u32>().map_err(wrong)
+        };
+        let ids = workgroup.split(',').map(number);
+        let ids = ids.collect::<Result<Vec<u32>, String>>()?;
+        Ok(Wave {
+            kernel: (!kernel.is_empty()).then(|| kernel.to_owned()),
+            workgroup: match ids[..] {
+                [number] => Workgroup::Number(number.into()),
+                [x, y] => Workgroup::Id([x, y, 0]),
+                [x, y, z] => Workgroup::Id([x, y, z]),
+                _ => {
+                    return Err(format!(
+                        "a workgroup has one to three numbers, not `{workgroup}`"
+                    ));
+                }
+            },
+            wave: number(wave)?,
+        })
+    }
+}
+
+/// Where a trace goes.
+enum Sink {
+    Text,
+    Json,
+    JsonFile(NewFile),
+}
+
+/// The trace of a run.
+pub(super) struct Trace {
+    /// The device of the run.
+    pub(super) tracer: Tracer,
+    wave: Wave,
+    limit: Option<u64>,
+    sink: Sink,
+}
+
+/// The wave to trace in a session.
+pub(super) struct Target {
+    /// Number of the dispatch.
+    pub(super) dispatch: usize,
+    selection: Selection,
+    names: Names,
+}
+
+impl TraceOptions {
+    /// Does the trace alone print to standard output?
+    pub(super) fn prints_json(&self) -> bool {
+        self.trace_json.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Does the trace print to standard output?
+    pub(super) fn prints(&self) -> bool {
+        self.trace.is_some() && (self.trace_json.is_none() || self.prints_json())
+    }
+
+    /// The trace on a device.
+    pub(super) fn on(&self, device: wavelift::DeviceOptions) -> anyhow::Result<Option<Trace>> {
+        let Some(wave) = &self.trace else {
+            return Ok(None);
+        };
+        let sink = match &self.trace_json {
+            None => Sink::Text,
+            Some(_) if self.prints_json() => Sink::Json,
+            Some(path) => {
+                let file = NewFile::create(path);
+                Sink::JsonFile(file.with_context(|| format!("cannot write {}", path.display()))?)
+            }
+        };
+        Ok(Some(Trace {
+            tracer: Tracer::new(device)?,
+            wave: wave.clone(),
+            limit: self.trace_limit,
+            sink,
+        }))
+    }
+}
+
+impl Trace {
+    /// Finds the wave.
+    pub(super) fn target(&self, session: &Session) -> anyhow::Result<Target> {
+        let wanted = self.wave.kernel.as_deref();
+        let mut kernels = session
+            .dispatches
+            .iter()
+            .map(|planned| planned.kernel.name());
+        let dispatch = kernels.position(|name| wanted.is_none_or(|wanted| wanted == name));
+        let Some(dispatch) = dispatch else {
+            let kernels = session
+                .dispatches
+                .iter()
+                .map(|planned| planned.kernel.name());
+            let mut known: Vec<_> = kernels.collect();
+            known.dedup();
+            anyhow::bail!(
+                "--trace: no dispatch runs a kernel `{}`; those of the manifest run {}",
+                Foreign(wanted.unwrap_or_default()),
+                Foreign(&known.join(", "))
+            );
+        };
+        let planned = &session.dispatches[dispatch];
+        let selection = Selection {
+            workgroup: match self.wave.workgroup {
+                Workgroup::Id(id) => id,
+                Workgroup::Number(number) => group_of(planned, number)?,
+            },
+            wave: self.wave.wave,
+            limit: self.limit,
+        };
+        self.tracer
+            .check(&planned.kernel, &planned.launch, &selection)
+            .context("--trace")?;
+        let mut names = Names::default();
+        for planned in &session.dispatches {
+            let code = planned.kernel.module().code();
+            names.add(code.base(), code.image_len(), "code");
+        }
+        for (buffer, spec) in session.buffers.iter().zip(&session.manifest.buffers) {
+            names.add(buffer.address(), buffer.len(), &spec.name);
+        }
+        Ok(Target {
+            dispatch,
+            selection,
+            names,
+        })
+    }
+
+    /// Launches the dispatch, and prints the trace.
+    pub(super) fn launch(
+        &mut self,
+        planned: &Planned,
+        target: &Target,
+        settings: &Settings<'_>,
+        out: &mut Output,
+    ) -> anyhow::Result<Result<Stats, Error>> {
+        let mut written = Ok(());
+        let (kernel, launch, args) = (&planned.kernel, &planned.launch, &planned.args);
+        let settings = planned.settings(settings);
+        let sink = &mut self.sink;
+        let each = |event: &Event| {
+            written = sink.write(event, &target.names, out);
+            match written.is_err() || out.closed() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let selection = target.selection;
+        let result = self
+            .tracer
+            .launch(kernel, launch, args, &settings, selection, each);
+        written.map(|()| result)
+    }
+
+    /// Puts a complete file in its place.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        let Sink::JsonFile(file) = self.sink else {
+            return Ok(());
+        };
+        let path = file.path().display().to_string();
+        Ok(file.commit().map_err(|error| Unwritten::new(path, error))?)
+    }
+}
+
+/// The workgroup of that number in the order of dispatch.
+fn group_of(planned: &Planned, number: u64) -> anyhow::Result<[u32; 3]> {
+    let (total, [x, y, _]) = (planned.workgroups, planned.groups);
+    if number >= total {
+        let name = planned.kernel.name();
+        anyhow::bail!(
+            "--trace: kernel {name} has no workgroup {number}: its launch has {total}, from 0 on"
+        );
+    }
+    // The number of groups in each dimension fits.
+    Ok([number % x, number / x % y, number / x / y].map(|n| n as u32))
+}
+
+impl Sink {
+    fn write(&mut self, event: &Event, names: &Names, out: &mut Output) -> anyhow::Result<()> {
+        match self {
+            Sink::Text => Ok(writeln!(out, "{}", names.show(event))?),
+            Sink::Json => out.json(&EventReport::new(event, names)),
+            Sink::JsonFile(file) => {
+                let line = serde_json::to_string(&EventReport::new(event, names))?;
+                let path = file.path().display().to_string();
+                let written = writeln!(file, "{line}");
+                Ok(written.map_err(|error| Unwritten::new(path, error))?)
+            }
+        }
+    }
+}
+
+/// An event as JSON.
+#[derive(Serialize)]
+struct EventReport<'a> {
+    number: u64,
+    pc: u64,
+    symbol: Option<String>,
+    instruction: &'a str,
+    exec: String,
+    memory: Vec<AccessReport<'a>>,
+    registers: Vec<RegisterReport<'a>>,
+    next: &'static str,
+    /// Of a jump.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<u64>,
+    /// Of a fault: its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<&'static str>,
+}
+
+/// A changed register; 64-bit values are strings, since many readers of JSON have no such numbers.
+#[derive(Serialize)]
+struct RegisterReport<'a> {
+    register: &'a str,
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lanes: Option<Vec<(u32, String)>>,
+}
+
+/// An access of a lane or of the scalar unit.
+#[derive(Serialize)]
+struct AccessReport<'a> {
+    access: &'static str,
+    space: &'static str,
+    lane: Option<u32>,
+    address: u64,
+    allocation: Option<&'a str>,
+    offset: Option<u64>,
+    bytes: usize,
+    value: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<String>,
+}
+
+impl<'a> EventReport<'a> {
+    fn new(event: &'a Event, names: &'a Names) -> EventReport<'a> {
+        let memory = event.accesses.iter().map(|access| {
+            let found = names.find(access);
+            AccessReport {
+                access: access.access.name(),
+                space: access.space.name(),
+                lane: access.lane,
+                address: access.address,
+                allocation: found.map(|(name, _)| name),
+                offset: found.map(|(_, offset)| offset),
+                bytes: access.value.len(),
+                value: hex(&access.value),
+                new: access.new.as_deref().map(hex),
+            }
+        });
+        let registers = event.registers.iter().map(|change| {
+            let (format, digits) = match change.format {
+                Format::Bits32 => ("b32", 8),
+                Format::Bits64 => ("b64", 16),
+                Format::F16 => ("f16", 8),
+                Format::F32 => ("f32", 8),
+                Format::F64 => ("f64", 16),
+            };
+            let text = |value: u64| format!("0x{value:0digits$x}");
+            let (value, lanes) = match &change.value {
+                RegisterValue::Wave(value) => (Some(text(*value)), None),
+                RegisterValue::Lanes(lanes) => {
+                    let lanes = lanes.iter().map(|&(lane, value)| (lane, text(value)));
+                    (None, Some(lanes.collect()))
+                }
+            };
+            RegisterReport {
+                register: &change.register,
+                format,
+                value,
+                lanes,
+            }
+        });
+        let (target, fault) = match &event.next {
+            Next::Jump(target) => (Some(*target), None),
+            Next::Fault { kind, .. } => (None, Some(kind.name())),
+            Next::Continue | Next::Barrier | Next::Wait | Next::End => (None, None),
+        };
+        let symbol = event.symbol.as_ref();
+        EventReport {
+            number: event.number,
+            pc: event.pc,
+            symbol: symbol.map(|(name, offset)| format!("{name}+0x{offset:x}")),
+            instruction: &event.instruction,
+            exec: format!("0x{:016x}", event.exec),
+            memory: memory.collect(),
+            registers: registers.collect(),
+            next: event.next.name(),
+            target,
+            fault,
+        }
+    }
+}
+
+/// Bytes as one hexadecimal number.
+fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().rev().map(|byte| format!("{byte:02x}"));
+    format!("0x{}", digits.collect::<String>())
+}

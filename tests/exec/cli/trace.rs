@@ -1,0 +1,207 @@
+//! `wavelift run --trace`.
+
+use serde_json::Value;
+
+use super::{folder, json, root, wavelift};
+
+const SAXPY: &str = "examples/saxpy/saxpy.gfx900.toml";
+
+/// Text in which guest addresses and their halves, which differ between processes, have no digits.
+/// (The numbers of the kernel have four digits at most, and do not begin with 7.)
+fn without_addresses(text: &str) -> String {
+    let mut pieces = text.split("0x");
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|c: char| !c.is_ascii_hexdigit());
+        let (digits, rest) = piece.split_at(end.unwrap_or(piece.len()));
+        let half = digits.len() == 4 && digits.starts_with('7');
+        match half || matches!(digits.len(), 5..=8 | 12) {
+            true => out += "ADDRESS",
+            false => out = format!("{out}0x{digits}"),
+        }
+        out += rest;
+    }
+    out
+}
+
+#[test]
+fn the_text_is_that_of_the_golden_file() {
+    let run = wavelift(&[
+        "run",
+        "tests/kernels/trace/trace.toml",
+        "--trace=:0:0",
+        "--threads",
+        "1",
+    ]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{}", run.stdout);
+    let got = without_addresses(&run.stdout);
+    // The time of the run.
+    let got = got.lines().filter(|line| !line.contains("execution"));
+    let got: String = got.map(|line| format!("{line}\n")).collect();
+    let path = root().join("tests/golden/trace.txt");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &got).expect("it can be written");
+    }
+    let wanted = std::fs::read_to_string(&path).expect("it is there");
+    assert_eq!(got, wanted, "run with BLESS=1 to make {}", path.display());
+}
+
+/// The events of a trace as JSON.
+fn events(text: &str) -> Vec<Value> {
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().expect("lines of JSON")
+}
+
+#[test]
+fn json_has_every_instruction_of_the_wave() {
+    let run = wavelift(&["run", SAXPY, "--trace=saxpy:3:1", "--trace-json"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let all = events(&run.stdout);
+    for (number, event) in all.iter().enumerate() {
+        assert_eq!(event["number"], number, "{event}");
+    }
+    assert_eq!(all.last().expect("there are some")["next"], "end");
+    let of = |name: &str| {
+        let named = all.iter().filter(|event| {
+            let text = event["instruction"].as_str().expect("it is text");
+            text.split(' ').next() == Some(name)
+        });
+        named.collect::<Vec<_>>()
+    };
+    let stores = of("global_store_dword");
+    let accesses = stores[0]["memory"].as_array().expect("a list");
+    assert_eq!(accesses.len(), 64);
+    // The wave's first work-item is 3 * 256 + 64.
+    for (lane, access) in accesses.iter().enumerate() {
+        assert_eq!(
+            (&access["access"], &access["lane"]),
+            (&"write".into(), &lane.into())
+        );
+        assert_eq!(
+            (&access["allocation"], &access["bytes"]),
+            (&"y".into(), &4.into())
+        );
+        assert_eq!(access["offset"], 4 * (3 * 256 + 64 + lane));
+    }
+    // What is stored is what the last addition has computed.
+    let sum = &of("v_add_f32_e32")[0]["registers"][0];
+    assert_eq!(sum["format"], "f32");
+    let lanes = sum["lanes"].as_array().expect("a list");
+    for (access, lane) in accesses.iter().zip(lanes) {
+        assert_eq!(access["value"], lane[1]);
+    }
+    // Loads of the scalar unit.
+    let load = &of("s_load_dwordx4")[0]["memory"][0];
+    assert_eq!(
+        (&load["lane"], &load["allocation"]),
+        (&Value::Null, &"arguments".into())
+    );
+}
+
+#[test]
+fn a_limit_ends_the_trace_and_not_the_run() {
+    let run = wavelift(&["run", SAXPY, "--trace", "--trace-limit", "3"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let instructions = run.stdout.lines().filter(|line| line.contains("(saxpy+0x"));
+    assert_eq!(instructions.count(), 3, "{}", run.stdout);
+    assert!(run.stdout.contains("expect y: ok"), "{}", run.stdout);
+}
+
+#[test]
+fn a_trace_in_a_file_goes_with_the_report() {
+    let folder = folder("trace-file");
+    let path = folder.join("trace.jsonl");
+    let option = format!("--trace-json={}", path.display());
+    let run = wavelift(&["run", SAXPY, "--trace=saxpy:0,0,0:3", &option, "--json"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    assert_eq!(json(&run)["engine"], "interp");
+    let text = std::fs::read_to_string(path).expect("it was written");
+    assert_eq!(events(&text)[0]["exec"], "0xffffffffffffffff");
+}
+
+#[test]
+fn the_faulting_instruction_is_the_last() {
+    let manifest = folder("trace-fault").join("fault.toml");
+    let code = root().join("examples/saxpy/saxpy.gfx900.co");
+    let text = format!(
+        "[buffers]\ny = {{ bytes = 4096 }}\n[[dispatch]]\ncode_object = {code:?}\nkernel = \"saxpy\"\n\
+         grid = [64]\nworkgroup = [64]\nargs = [\"@y\", {{ u64 = 64 }}, {{ f32 = 1.0 }}, {{ i32 = 64 }}]\n"
+    );
+    std::fs::write(&manifest, text).expect("it can be written");
+    let manifest = manifest.to_str().expect("it is text");
+    let run = wavelift(&["run", manifest, "--trace", "--trace-json"]);
+    assert_eq!(run.status, 3, "{}", run.stderr);
+    let all = events(&run.stdout);
+    let last = all.last().expect("there are some");
+    assert_eq!(
+        (&last["next"], &last["fault"]),
+        (&"fault".into(), &"memory".into())
+    );
+    let text = wavelift(&["run", manifest, "--trace"]);
+    assert!(
+        text.stdout.contains("fault: lane 0 read 4 bytes at 0x40"),
+        "{}",
+        text.stdout
+    );
+}
+
+#[test]
+fn what_does_not_exist_is_refused_before_anything_runs() {
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["--trace=nothing"],
+            "no dispatch runs a kernel `nothing`; those of the manifest run saxpy",
+        ),
+        (
+            &["--trace=saxpy:20"],
+            "kernel saxpy has no workgroup 20: its launch has 20, from 0 on",
+        ),
+        (
+            &["--trace=saxpy:0,1"],
+            "kernel saxpy has no workgroup (0, 1, 0): its launch has 20 by 1 by 1",
+        ),
+        (
+            &["--trace=saxpy:0:4"],
+            "workgroup (0, 0, 0) has no wave 4: it has 4, from 0 on",
+        ),
+        (
+            &["--trace=saxpy:x"],
+            "`x` is no number; write KERNEL:WG:WAVE",
+        ),
+        (
+            &["--trace=saxpy:1,2,3,4"],
+            "a workgroup has one to three numbers",
+        ),
+        (&["--trace", "--engine", "jit"], "cannot be used with"),
+        (&["--trace-limit", "3"], "--trace"),
+        (
+            &["--trace", "--json"],
+            "--json and --trace both print to standard output",
+        ),
+        (
+            &["--trace", SAXPY],
+            "--trace is about one launch manifest, but 2 are given",
+        ),
+        (
+            &["--trace", "--trace-json=/nowhere/x.jsonl"],
+            "cannot write /nowhere/x.jsonl",
+        ),
+    ];
+    for (options, message) in cases {
+        let run = wavelift(&[&["run", SAXPY], *options].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{options:?}");
+        assert!(run.stderr.contains(message), "{options:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_device_is_an_unwritten_result() {
+    let run = wavelift(&["run", SAXPY, "--trace", "--trace-json=/dev/full"]);
+    assert_eq!(run.status, 4, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("cannot write /dev/full"),
+        "{}",
+        run.stderr
+    );
+}
