@@ -75,11 +75,7 @@ pub(crate) fn default(py: Python<'_>, engine: EngineKind) -> PyResult<Py<Device>
 impl Device {
     pub(crate) fn with_options(py: Python<'_>, options: DeviceOptions) -> PyResult<Device> {
         let inner = wavelift::Device::with_options(options);
-        Ok(Device {
-            inner: inner.map_err(|error| exception(py, &error))?,
-            registry: Arc::default(),
-            own_stream: Mutex::new(None),
-        })
+        Ok(inner.map_err(|error| exception(py, &error))?.into())
     }
 
     pub(crate) fn inner(&self) -> &wavelift::Device {
@@ -118,6 +114,16 @@ impl Device {
             .own_stream
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl From<wavelift::Device> for Device {
+    fn from(inner: wavelift::Device) -> Device {
+        Device {
+            inner,
+            registry: Arc::default(),
+            own_stream: Mutex::new(None),
+        }
     }
 }
 

@@ -39,7 +39,9 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
         | Error::PastBuffer { .. }
         | Error::OtherDevice(_)
         | Error::OtherDeviceArg { .. }
-        | Error::NoMetadata(_) => PyValueError::new_err(message),
+        | Error::NoMetadata(_)
+        | Error::NoWorkgroup { .. }
+        | Error::NoWave { .. } => PyValueError::new_err(message),
         _ => make(py, "Error", message),
     }
 }

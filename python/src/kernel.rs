@@ -6,11 +6,13 @@ use std::time::Duration;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use wavelift::{Arg, ArgKind, Launch, Size};
+use wavelift::trace::Selection;
+use wavelift::{Arg, ArgKind, Launch, Settings, Size};
 
 use crate::array::View;
 use crate::buffer::{Buffer, Local, Pointer};
 use crate::device::{self, Device};
+use crate::diff::{self, Difference};
 use crate::error::exception;
 use crate::module::Module;
 use crate::parameter::{Parameter, type_name};
@@ -20,6 +22,7 @@ use crate::run;
 use crate::scalar;
 use crate::stats::Stats;
 use crate::stream::{Event, Stream};
+use crate::trace::{self, TraceEvent};
 
 /// A kernel of a module.
 #[pyclass(frozen, module = "wavelift")]
@@ -195,6 +198,14 @@ fn geometry(
         .dynamic_lds(lds))
 }
 
+/// Settings with another time limit, if there is one.
+fn limited(timeout: Option<Duration>) -> impl FnOnce(Settings<'static>) -> Settings<'static> {
+    move |settings| Settings {
+        timeout: timeout.or(settings.timeout),
+        ..settings
+    }
+}
+
 #[pymethods]
 impl Kernel {
     /// Runs the kernel over `grid` work-items in workgroups of `block`, and waits for its end.
@@ -244,6 +255,51 @@ impl Kernel {
         let kernel = slf.get();
         let launch = geometry(&kernel.inner, grid, block, offset, lds)?;
         profile::measure(slf.py(), kernel, args, &launch, device::limit(timeout)?)
+    }
+
+    /// Where the interpreter and the translator differ: runs it on both, on copies of the arguments.
+    #[pyo3(signature = (*args, grid, block = None, lds = 0, offset = None, timeout = None, step_limit = 10_000_000))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn diff(
+        slf: &Bound<'_, Self>,
+        args: &Bound<'_, PyTuple>,
+        grid: &Bound<'_, PyAny>,
+        block: Option<&Bound<'_, PyAny>>,
+        lds: u32,
+        offset: Option<&Bound<'_, PyAny>>,
+        timeout: Option<f64>,
+        step_limit: u64,
+    ) -> PyResult<Option<Difference>> {
+        let kernel = slf.get();
+        let launch = geometry(&kernel.inner, grid, block, offset, lds)?;
+        let settings = limited(device::limit(timeout)?);
+        diff::compare(slf.py(), kernel, args, &launch, settings, step_limit)
+    }
+
+    /// What a wave executes, instruction by instruction: interprets it, on copies of the arguments.
+    #[pyo3(signature = (*args, grid, block = None, lds = 0, offset = None, timeout = None, workgroup = (0, 0, 0), wave = 0, limit = Some(10_000)))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn trace(
+        slf: &Bound<'_, Self>,
+        args: &Bound<'_, PyTuple>,
+        grid: &Bound<'_, PyAny>,
+        block: Option<&Bound<'_, PyAny>>,
+        lds: u32,
+        offset: Option<&Bound<'_, PyAny>>,
+        timeout: Option<f64>,
+        workgroup: (u32, u32, u32),
+        wave: u32,
+        limit: Option<u64>,
+    ) -> PyResult<Vec<TraceEvent>> {
+        let kernel = slf.get();
+        let launch = geometry(&kernel.inner, grid, block, offset, lds)?;
+        let settings = limited(device::limit(timeout)?);
+        let selection = Selection {
+            workgroup: workgroup.into(),
+            wave,
+            limit,
+        };
+        trace::record(slf.py(), kernel, args, &launch, settings, selection)
     }
 
     /// Its name.

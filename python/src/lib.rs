@@ -10,7 +10,9 @@ use pyo3::prelude::*;
 mod array;
 mod buffer;
 mod device;
+mod diff;
 mod dlpack;
+mod elsewhere;
 mod error;
 mod exported;
 mod kernel;
@@ -22,6 +24,7 @@ mod run;
 mod scalar;
 mod stats;
 mod stream;
+mod trace;
 
 #[pymodule]
 mod _wavelift {
@@ -29,6 +32,8 @@ mod _wavelift {
     use super::buffer::{Buffer, Local, Pointer};
     #[pymodule_export]
     use super::device::{Device, default_device};
+    #[pymodule_export]
+    use super::diff::Difference;
     #[pymodule_export]
     use super::kernel::Kernel;
     #[pymodule_export]
@@ -41,4 +46,6 @@ mod _wavelift {
     use super::stats::Stats;
     #[pymodule_export]
     use super::stream::{Event, Stream};
+    #[pymodule_export]
+    use super::trace::TraceEvent;
 }

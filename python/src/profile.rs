@@ -8,9 +8,8 @@ use wavelift::profile::{self, KernelProfile, Run};
 use wavelift::{DeviceOptions, EngineKind, EngineOptions, Launch, Profiling};
 
 use crate::device::Device;
+use crate::elsewhere::Elsewhere;
 use crate::kernel::Kernel;
-use crate::module::Module;
-use crate::place::Placed;
 use crate::run;
 
 /// Factor of the time limit for the launch with counters, which may take many times as long.
@@ -47,18 +46,11 @@ pub(crate) fn measure(
             },
             ..options.clone()
         };
-        let device = Py::new(py, Device::with_options(py, options)?)?;
-        let object = known.inner.object().clone();
-        let module = Py::new(py, Module::from_object(py, object, device.clone_ref(py))?)?;
-        let kernel = Module::kernel(module.bind(py), kernel.inner.name())?;
-        let (mut args, arrays) = kernel.arguments(values, true)?;
-        let parameters = &kernel.parameters;
-        let placed = Placed::new(py, device.get(), parameters, arrays, false, &mut args)?;
-        let mut run = Run::new(device.get().inner());
-        let stats = run::launch(py, device.get(), &kernel.inner, launch, &args, None);
-        // What the kernel has written is of no use.
-        drop((args, placed));
-        run.add(&kernel.inner, 1, stats?.waves);
+        let there = Elsewhere::new(py, kernel, values, Device::with_options(py, options)?)?;
+        let (device, inner) = (there.device.get(), &there.kernel.inner);
+        let mut run = Run::new(device.inner());
+        let stats = run::launch(py, device, inner, launch, &there.args, None)?;
+        run.add(inner, 1, stats.waves);
         Ok(run)
     };
     let timed = once(Profiling::Times)?;

@@ -1,10 +1,12 @@
 //! Running a launch while other threads of Python run, and stopping it when a signal arrives.
 
 use std::cell::OnceCell;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use wavelift::{Arg, CancelToken, Event, Kernel, Launch, Stats};
+use wavelift::{Arg, CancelToken, Error, Event, Kernel, Launch, Stats};
 
 use crate::device::Device;
 use crate::error::exception;
@@ -70,4 +72,36 @@ pub(crate) fn wait(py: Python<'_>, event: &Event, token: Option<&CancelToken>) -
             return Err(raised);
         }
     }
+}
+
+/// Does work that launches kernels, on a thread of its own. An exception of a signal handler cancels
+/// the token, which all the launches have.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(CancelToken) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let token = CancelToken::new();
+    let result = std::thread::scope(|scope| {
+        let (sender, mut receiver) = mpsc::channel();
+        let of_work = token.clone();
+        scope.spawn(move || sender.send(work(of_work)));
+        loop {
+            let waiting = &mut receiver;
+            match py.detach(move || waiting.recv_timeout(POLL)) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("bug: a launch has panicked"));
+                }
+            }
+            if let Err(raised) = py.check_signals() {
+                token.cancel();
+                let waiting = &mut receiver;
+                // How it ended does not matter any more.
+                let _ended = py.detach(move || waiting.recv());
+                return Err(raised);
+            }
+        }
+    })?;
+    result.map_err(|error| exception(py, &error))
 }

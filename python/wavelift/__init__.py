@@ -11,6 +11,7 @@ array([0, 2, 4, 6], dtype=int32)
 from ._wavelift import (
     Buffer,
     Device,
+    Difference,
     Event,
     Kernel,
     Local,
@@ -20,6 +21,7 @@ from ._wavelift import (
     Profile,
     Stats,
     Stream,
+    TraceEvent,
     default_device,
     targets,
 )
@@ -29,6 +31,7 @@ __all__ = [
     "Buffer",
     "CompileError",
     "Device",
+    "Difference",
     "Error",
     "Event",
     "Fault",
@@ -42,6 +45,7 @@ __all__ = [
     "Profile",
     "Stats",
     "Stream",
+    "TraceEvent",
     "default_device",
     "targets",
 ]

@@ -218,6 +218,41 @@ class Kernel:
         timeout.
         """
 
+    def diff(
+        self,
+        *args: _Argument,
+        grid: _Sizes,
+        block: _Sizes | None = None,
+        lds: int = 0,
+        offset: _Sizes | None = None,
+        timeout: float | None = None,
+        step_limit: int = 10_000_000,
+    ) -> Difference | None:
+        """Where the interpreter and the translator differ; None if they agree bit for bit.
+
+        It runs on both engines, on copies of the arguments and on one thread; arrays and buffers stay
+        as they are. A difference is narrowed to the first workgroup, wave and instruction, of which
+        at most step_limit are run side by side. A fault on both engines alike is raised.
+        """
+
+    def trace(
+        self,
+        *args: _Argument,
+        grid: _Sizes,
+        block: _Sizes | None = None,
+        lds: int = 0,
+        offset: _Sizes | None = None,
+        timeout: float | None = None,
+        workgroup: tuple[int, int, int] = (0, 0, 0),
+        wave: int = 0,
+        limit: int | None = 10_000,
+    ) -> list[TraceEvent]:
+        """What a wave of a workgroup executes, instruction by instruction.
+
+        The kernel is interpreted, on copies of the arguments; arrays and buffers stay as they are.
+        limit: most instructions to give; None: all.
+        """
+
     @property
     def name(self) -> str: ...
     @property
@@ -263,6 +298,66 @@ class Parameter:
     def offset(self) -> int: ...
     @property
     def read_only(self) -> bool: ...
+
+@final
+class Difference:
+    """Where the interpreter and the translator differ about a launch. Its text says it for readers.
+
+    Without a workgroup the difference does not show again: the result depends on time. Where no
+    single instruction differs, the instruction is the first of a stretch of code up to a backward
+    branch, or None.
+    """
+
+    @property
+    def workgroup(self) -> tuple[int, int, int] | None: ...
+    @property
+    def wave(self) -> int | None: ...
+    @property
+    def pc(self) -> int | None: ...
+    @property
+    def symbol(self) -> tuple[str, int] | None: ...
+    @property
+    def instruction(self) -> str | None: ...
+    @property
+    def registers(self) -> list[tuple[str, int | None, int, int]]:
+        """Name, lane, and the values of interpreter and translator."""
+
+    @property
+    def memory(self) -> list[tuple[str | None, int, bytes, bytes]]:
+        """Parameter and offset, or None and an address, and the bytes of interpreter and
+        translator."""
+
+@final
+class TraceEvent:
+    """An instruction that a wave has executed. Its text is that of the command line."""
+
+    @property
+    def number(self) -> int:
+        """How many instructions the wave has executed before."""
+
+    @property
+    def pc(self) -> int: ...
+    @property
+    def symbol(self) -> tuple[str, int] | None: ...
+    @property
+    def instruction(self) -> str: ...
+    @property
+    def exec(self) -> int:
+        """EXEC before it."""
+
+    @property
+    def registers(self) -> dict[str, int | float | dict[int, int | float]]:
+        """Registers that it has changed: a number by name, or numbers by lane. Results of
+        instructions on floats are floats."""
+
+    @property
+    def memory(self) -> list[tuple[str, int | None, str | None, int, bytes, bytes | None]]:
+        """Its accesses: "read", "write" or "atomic"; the lane, None for the scalar unit; the
+        parameter, "lds", "scratch", "code", "arguments" or None; the offset there, or the address;
+        the bytes; those that an atomic has left."""
+
+    @property
+    def next(self) -> Literal["continue", "jump", "barrier", "wait", "end", "fault"]: ...
 
 @final
 class Profile:
