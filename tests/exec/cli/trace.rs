@@ -122,10 +122,10 @@ fn a_trace_in_a_file_goes_with_the_report() {
 #[test]
 fn the_faulting_instruction_is_the_last() {
     let manifest = folder("trace-fault").join("fault.toml");
-    let code = root().join("examples/saxpy/saxpy.gfx900.co");
+    let code = root().join("tests/kernels/faults/faults.gfx900.co");
     let text = format!(
-        "[buffers]\ny = {{ bytes = 4096 }}\n[[dispatch]]\ncode_object = {code:?}\nkernel = \"saxpy\"\n\
-         grid = [64]\nworkgroup = [64]\nargs = [\"@y\", {{ u64 = 64 }}, {{ f32 = 1.0 }}, {{ i32 = 64 }}]\n"
+        "[buffers]\ny = {{ bytes = 4096 }}\n[[dispatch]]\ncode_object = {code:?}\nkernel = \"wild_load\"\n\
+         grid = [64]\nworkgroup = [64]\nargs = [\"@y\", {{ u64 = 64 }}]\n"
     );
     std::fs::write(&manifest, text).expect("it can be written");
     let manifest = manifest.to_str().expect("it is text");
@@ -139,7 +139,7 @@ fn the_faulting_instruction_is_the_last() {
     );
     let text = wavelift(&["run", manifest, "--trace"]);
     assert!(
-        text.stdout.contains("fault: lane 0 read 4 bytes at 0x40"),
+        text.stdout.contains("fault: lane 17 read 4 bytes at 0x"),
         "{}",
         text.stdout
     );

@@ -128,7 +128,8 @@ fn engines_that_agree_leave_their_result() {
     let (saxpy, x, y) = saxpy(&comparison);
     let launch = Launch::new(GRID, 256);
     let settings = comparison.device().settings();
-    let verdict = comparison.launch(&saxpy, &launch, &args(&x, &y), &settings);
+    let args = args(&x, &y);
+    let verdict = comparison.launch(&saxpy, &launch, &args, &settings);
     assert!(matches!(verdict.unwrap(), Verdict::Same(Outcome::Ended)));
     assert_eq!(y.read::<f32>().unwrap(), [7.0; GRID as usize]);
 
