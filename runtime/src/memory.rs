@@ -45,6 +45,7 @@
     reason = "guest memory is reached by address; every access is checked here"
 )]
 
+mod accesses;
 mod arena;
 mod copy;
 mod host;
@@ -60,6 +61,8 @@ use memmap2::UncheckedAdvice;
 
 use crate::fault::{Access, FaultKind, Nearest, Protected, ProtectedKind};
 use crate::gws::Gws;
+use accesses::Recorder;
+pub use accesses::{Accesses, Conflict};
 use arena::Arena;
 use host::HostRanges;
 use marks::Marks;
@@ -239,6 +242,7 @@ pub struct Memory {
     table: RwLock<Table>,
     host: HostRanges,
     scratch: ScratchRegions,
+    recorder: Recorder,
     marks: Marks,
     gws: Gws,
 }
@@ -264,6 +268,7 @@ impl Memory {
             table: RwLock::new(table),
             host: HostRanges::default(),
             scratch: ScratchRegions::default(),
+            recorder: Recorder::default(),
             marks: Marks::default(),
             gws: Gws::default(),
             map,
@@ -536,6 +541,20 @@ impl Memory {
         self.exact
     }
 
+    // ---- recorded accesses
+
+    /// Checked mode: records the bytes that are accessed from now on, until [`Memory::take_accesses`]. In other modes
+    /// nothing is recorded.
+    pub fn record_accesses(&self) {
+        self.recorder.begin();
+    }
+
+    /// The bytes that were accessed since [`Memory::record_accesses`], by the guest and by this module's functions for
+    /// the host, without those that kernels may only read. Records no more.
+    pub fn take_accesses(&self) -> Accesses {
+        self.recorder.end()
+    }
+
     // ---- checks
 
     /// May the guest access `bytes` bytes at `address`?
@@ -577,10 +596,17 @@ impl Memory {
             let table = self.table.read().expect("no holder of the lock panics");
             if table.covers(offset, bytes) {
                 drop(table);
-                self.scratch.check(access, address, bytes)?;
+                let scratch = self.scratch.check(access, address, bytes)?;
+                // Only the host writes what kernels may only read.
+                if !scratch && offset >= self.read_only {
+                    self.recorder.note(access, address, bytes);
+                }
                 return Ok(self.arena_ptr(offset));
             }
         } else if let Some(ptr) = self.registered(address, bytes) {
+            if self.exact {
+                self.recorder.note(access, address, bytes);
+            }
             return Ok(ptr);
         }
         Err(MemoryError::Unmapped {

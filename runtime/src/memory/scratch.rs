@@ -36,20 +36,20 @@ impl ScratchRegions {
         regions.retain(|&region, _| region < start || region - start >= len);
     }
 
-    /// Records a write; refuses a read of unwritten bytes.
+    /// Records a write; refuses a read of unwritten bytes. Returns whether the access is of scratch.
     pub(super) fn check(
         &self,
         access: Access,
         address: u64,
         bytes: u64,
-    ) -> Result<(), MemoryError> {
+    ) -> Result<bool, MemoryError> {
         let mut regions = self.0.lock().expect("no holder of the lock panics");
         let Some((&start, region)) = regions.range_mut(..=address).next_back() else {
-            return Ok(());
+            return Ok(false);
         };
         let offset = address - start;
         if offset >= region.len {
-            return Ok(());
+            return Ok(false);
         }
         for byte in offset..region.len.min(offset + bytes) {
             let (word, bit) = ((byte / 64) as usize, 1 << (byte % 64));
@@ -65,6 +65,6 @@ impl ScratchRegions {
                 Access::Read | Access::Atomic | Access::Execute => {}
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
