@@ -29,6 +29,7 @@ mod progress;
 mod report;
 mod run;
 mod session;
+mod shard;
 mod version;
 
 use new_file::Unwritten;
@@ -129,6 +130,7 @@ enum Command {
     Manifest(ManifestArgs),
     #[cfg(feature = "jit")]
     Profile(profile::Args),
+    Shard(shard::Args),
     Completions(completions::Args),
     #[command(hide = true)]
     Man(man::Args),
@@ -173,6 +175,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Manifest(ManifestArgs {}) => out.text(&keys::text()),
         #[cfg(feature = "jit")]
         Command::Profile(args) => profile::execute(&args, &mut out),
+        Command::Shard(args) => shard::execute(&args, &mut out),
         Command::Completions(args) => completions::execute(&args, Cli::command(), &mut out),
         Command::Man(args) => man::execute(&args, Cli::command(), &mut out),
     };

@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use wavelift::Gfx;
 
 use super::Status;
-use super::options::seconds;
+use super::options::{Shard, seconds, shard};
 use super::output::Output;
 use super::progress::Progress;
 use super::report::counted;
@@ -118,26 +118,6 @@ impl From<KindName> for Kind {
     }
 }
 
-/// A part of the seeds.
-#[derive(Clone, Copy)]
-struct Shard {
-    /// From 1 on.
-    number: u64,
-    of: u64,
-}
-
-impl Shard {
-    /// Its part of a range. Sizes differ by one at most, and all parts make up the range.
-    fn of(self, seeds: &Range<u64>) -> Range<u64> {
-        let at = |n: u64| {
-            let part = u128::from(seeds.end - seeds.start) * u128::from(n) / u128::from(self.of);
-            // `n` is at most `of`, so this is no more than the range's length.
-            seeds.start + part as u64
-        };
-        at(self.number - 1)..at(self.number)
-    }
-}
-
 fn range(text: &str) -> Result<Range<u64>, String> {
     let numbers = text.split_once("..");
     let numbers = numbers.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
@@ -147,16 +127,6 @@ fn range(text: &str) -> Result<Range<u64>, String> {
             Err("the range is empty; the end must be greater than the first seed".to_owned())
         }
         None => Err("write the first seed and the end, such as 0..1000".to_owned()),
-    }
-}
-
-fn shard(text: &str) -> Result<Shard, String> {
-    let numbers = text.split_once('/');
-    let numbers = numbers.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-    match numbers {
-        Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
-        Some(_) => Err("shards are numbered from 1/N to N/N".to_owned()),
-        None => Err("write the number of the shard and how many there are, such as 1/8".to_owned()),
     }
 }
 

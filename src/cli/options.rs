@@ -1,5 +1,6 @@
 //! Options common to several commands.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -71,6 +72,38 @@ enum EmitterName {
     Cranelift,
     /// The wide back end (AVX2 or AVX-512), Cranelift for code that it refuses
     Wide,
+}
+
+/// One of equal parts of a range of seeds or workgroups.
+#[derive(Clone, Copy)]
+pub(super) struct Shard {
+    /// From 1 on.
+    pub(super) number: u64,
+    /// How many there are.
+    pub(super) of: u64,
+}
+
+impl Shard {
+    /// Its part of a range. Sizes differ by one at most, and all parts make up the range.
+    pub(super) fn of(self, whole: &Range<u64>) -> Range<u64> {
+        let at = |n: u64| {
+            let part = u128::from(whole.end - whole.start) * u128::from(n) / u128::from(self.of);
+            // `n` is at most `of`, so this is no more than the range's length.
+            whole.start + part as u64
+        };
+        at(self.number - 1)..at(self.number)
+    }
+}
+
+/// A shard as I/N.
+pub(super) fn shard(text: &str) -> Result<Shard, String> {
+    let numbers = text.split_once('/');
+    let numbers = numbers.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    match numbers {
+        Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+        Some(_) => Err("shards are numbered from 1/N to N/N".to_owned()),
+        None => Err("write the number of the shard and how many there are, such as 1/8".to_owned()),
+    }
 }
 
 /// A positive number of seconds.

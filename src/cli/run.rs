@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use wavelift::{Device, DeviceOptions, EngineKind, Error, FaultKind, Settings};
 
 use super::Status;
-use super::input::{self, print_manifest};
+use super::input::{self, Input, print_manifest};
 use super::new_file::NewFile;
 use super::one_liner::ARGUMENTS;
 use super::options::{EngineChoice, RunOptions, engine_name};
@@ -23,7 +23,7 @@ mod several;
 mod show;
 mod trace;
 
-pub(super) use print::{print_fallbacks, warn_of_failures};
+pub(super) use print::{print_fallbacks, print_report, warn_of_failures};
 use several::{Json, Outcome};
 pub(super) use show::Printed;
 use trace::{Target, Trace, TraceOptions};
@@ -144,8 +144,7 @@ fn run(
     out: &mut Output,
 ) -> anyhow::Result<Status> {
     let input = input::load(file, &args.options)?;
-    let shown = show::find(&input.manifest, &args.print)?;
-    let files = outputs::open(&input, args.out.as_deref())?;
+    let wanted = Wanted::open(&input, &args.print, args.out.as_deref())?;
     let options = DeviceOptions {
         memcheck: args.memcheck,
         ..args.options.device(&args.engine)
@@ -174,28 +173,14 @@ fn run(
             Status::Fault
         }
         None => {
-            for file in files {
-                let array = session.read(file.buffer)?;
-                written.push(file.write(&array)?);
-            }
-            for selection in &shown {
-                let array = session.read(selection.buffer)?;
-                report.print.push(selection.of(&array)?);
-            }
-            let results = session.compare()?;
-            let results = results
-                .iter()
-                .map(|(name, result)| ExpectReport::new(name, result));
-            report.expect = results.collect();
-            match report.expect.iter().all(|result| result.ok) {
-                true => Status::Success,
-                false => Status::Mismatch,
-            }
+            let (status, files) = wanted.collect(&session, report)?;
+            written = files;
+            status
         }
     };
     report.ok = status == Status::Success;
     if text {
-        print::print(report, &written, out)?;
+        print_report(report, &written, out)?;
     }
     warn_of_failures(report);
     if let Some(stop) = stop {
@@ -204,6 +189,54 @@ fn run(
         complain(format_args!("{}", stop.message()));
     }
     Ok(status)
+}
+
+/// What is done with the results of a run: files that are written, buffers that are printed.
+pub(super) struct Wanted {
+    files: Vec<outputs::Opened>,
+    shown: Vec<show::Selection>,
+}
+
+impl Wanted {
+    /// Opens the files, in `folder` if one is given, and looks up the buffers of `--print`, so that errors are reported
+    /// before anything runs.
+    pub(super) fn open(
+        input: &Input,
+        print: &[String],
+        folder: Option<&Path>,
+    ) -> anyhow::Result<Wanted> {
+        let shown = show::find(&input.manifest, print)?;
+        let files = outputs::open(input, folder)?;
+        Ok(Wanted { files, shown })
+    }
+
+    /// Writes and reports what the buffers have now, and compares it with what is expected; the status, and the names of
+    /// the files.
+    pub(super) fn collect(
+        self,
+        session: &Session,
+        report: &mut Report,
+    ) -> anyhow::Result<(Status, Vec<String>)> {
+        let mut written = Vec::new();
+        for file in self.files {
+            let array = session.read(file.buffer)?;
+            written.push(file.write(&array)?);
+        }
+        for selection in &self.shown {
+            let array = session.read(selection.buffer)?;
+            report.print.push(selection.of(&array)?);
+        }
+        let results = session.compare()?;
+        let results = results
+            .iter()
+            .map(|(name, result)| ExpectReport::new(name, result));
+        report.expect = results.collect();
+        let status = match report.expect.iter().all(|result| result.ok) {
+            true => Status::Success,
+            false => Status::Mismatch,
+        };
+        Ok((status, written))
+    }
 }
 
 /// What ended a run before its end.

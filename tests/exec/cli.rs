@@ -30,6 +30,7 @@ mod profile;
 mod progress;
 mod reference;
 mod run;
+mod shards;
 mod stack;
 mod trace;
 mod waits;

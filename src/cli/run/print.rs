@@ -4,7 +4,11 @@ use super::super::output::{Output, complain};
 use super::super::report::{DispatchReport, Report, Times, counted, time};
 
 /// Prints a report; `written` are the outputs.
-pub(super) fn print(report: &Report, written: &[String], out: &mut Output) -> anyhow::Result<()> {
+pub(in super::super) fn print_report(
+    report: &Report,
+    written: &[String],
+    out: &mut Output,
+) -> anyhow::Result<()> {
     for dispatch in &report.dispatches {
         let repeat = match dispatch.repeat {
             1 => String::new(),

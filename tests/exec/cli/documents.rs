@@ -13,7 +13,7 @@ const ELSEWHERE: [(&str, &str); 2] = [
 ];
 
 /// Pages whose commands are run here.
-const HERE: [&str; 13] = [
+const HERE: [&str; 15] = [
     "ARCHITECTURE.md",
     "docs/debian.md",
     "docs/debugging.md",
@@ -27,6 +27,8 @@ const HERE: [&str; 13] = [
     "docs/profile.md",
     "docs/rocm.md",
     "docs/rust.md",
+    "docs/shards.md",
+    "docs/trace.md",
 ];
 
 fn page(name: &str) -> Page {
@@ -78,6 +80,8 @@ fn commands_that_need_nothing() {
         "docs/introduction.md",
         "docs/how-it-works.md",
         "docs/findings.md",
+        "docs/shards.md",
+        "docs/trace.md",
     ] {
         assert!(run(name) > 0, "{name}");
     }

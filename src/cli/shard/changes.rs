@@ -1,0 +1,185 @@
+//! The bytes of buffers that a shard changed, as a file: a line of JSON (the header), then for each changed page its
+//! number, a mask with a bit for each byte, both little-endian, and the bytes that changed.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read, Write};
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a page of a buffer.
+const PAGE: usize = 4096;
+
+/// Longest header in bytes.
+const MAX_HEADER: u64 = 1 << 20;
+
+/// What begins a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Header {
+    /// The digest of the launch.
+    pub(super) launch: String,
+    /// The digest of the inputs.
+    pub(super) inputs: String,
+    pub(super) kernel: String,
+    /// Number and of how many.
+    pub(super) shard: [u64; 2],
+    /// For each buffer, the number of changed pages.
+    pub(super) pages: Vec<u64>,
+}
+
+/// A page of which some bytes changed.
+struct Page {
+    changed: [u64; PAGE / 64],
+    bytes: [u8; PAGE],
+}
+
+/// The changed pages of buffers, by number.
+pub(super) struct Changes {
+    pub(super) header: Header,
+    buffers: Vec<BTreeMap<u64, Page>>,
+}
+
+/// A byte that two shards changed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Overlap {
+    pub(super) buffer: usize,
+    pub(super) offset: u64,
+}
+
+impl Page {
+    fn changes(&self, byte: usize) -> bool {
+        self.changed[byte / 64] >> (byte % 64) & 1 != 0
+    }
+}
+
+impl Changes {
+    /// None yet.
+    pub(super) fn new(header: Header) -> Changes {
+        Changes {
+            header: Header {
+                pages: Vec::new(),
+                ..header
+            },
+            buffers: Vec::new(),
+        }
+    }
+
+    /// Adds the next buffer.
+    pub(super) fn add(&mut self, before: &[u8], after: &[u8]) {
+        let mut pages = BTreeMap::new();
+        let both = before.chunks(PAGE).zip(after.chunks(PAGE)).zip(0..);
+        for ((before, after), number) in both.filter(|((before, after), _)| before != after) {
+            let mut page = Page {
+                changed: [0; PAGE / 64],
+                bytes: [0; PAGE],
+            };
+            for (n, (old, new)) in before.iter().zip(after).enumerate() {
+                page.changed[n / 64] |= u64::from(old != new) << (n % 64);
+            }
+            page.bytes[..after.len()].copy_from_slice(after);
+            pages.insert(number, page);
+        }
+        self.header.pages.push(pages.len() as u64);
+        self.buffers.push(pages);
+    }
+
+    /// The number of changed bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        let pages = self.buffers.iter().flat_map(BTreeMap::values);
+        let words = pages.flat_map(|page| page.changed);
+        words.map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Adds the changes of another shard; fails at a byte that both changed.
+    pub(super) fn join(&mut self, other: Changes) -> Result<(), Overlap> {
+        let both = self.buffers.iter_mut().zip(other.buffers).enumerate();
+        for (buffer, (pages, others)) in both {
+            for (number, other) in others {
+                let Some(page) = pages.get_mut(&number) else {
+                    pages.insert(number, other);
+                    continue;
+                };
+                for byte in (0..PAGE).filter(|&byte| other.changes(byte)) {
+                    if page.changes(byte) {
+                        let offset = number * PAGE as u64 + byte as u64;
+                        return Err(Overlap { buffer, offset });
+                    }
+                    page.bytes[byte] = other.bytes[byte];
+                }
+                let words = page.changed.iter_mut().zip(other.changed);
+                words.for_each(|(word, other)| *word |= other);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the changes in a buffer's contents. Bytes behind its end are ignored.
+    pub(super) fn apply(&self, buffer: usize, contents: &mut [u8]) {
+        for (&number, page) in self.buffers.get(buffer).into_iter().flatten() {
+            let start = usize::try_from(number).map_or(usize::MAX, |n| n.saturating_mul(PAGE));
+            let here = contents.get_mut(start..).unwrap_or_default();
+            for (n, byte) in here.iter_mut().enumerate().take(PAGE) {
+                if page.changes(n) {
+                    *byte = page.bytes[n];
+                }
+            }
+        }
+    }
+
+    /// Writes the file.
+    pub(super) fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *to, &self.header)?;
+        to.write_all(b"\n")?;
+        for (number, page) in self.buffers.iter().flatten() {
+            to.write_all(&number.to_le_bytes())?;
+            for word in page.changed {
+                to.write_all(&word.to_le_bytes())?;
+            }
+            let bytes: Vec<u8> = (0..PAGE)
+                .filter(|&n| page.changes(n))
+                .map(|n| page.bytes[n])
+                .collect();
+            to.write_all(&bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a file.
+    pub(super) fn read(from: &mut impl BufRead) -> io::Result<Changes> {
+        let bad = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+        let mut line = Vec::new();
+        from.take(MAX_HEADER).read_until(b'\n', &mut line)?;
+        let header: Header = serde_json::from_slice(&line)
+            .map_err(|error| bad(&format!("it has no header of changes: {error}")))?;
+        let mut buffers = Vec::new();
+        for &count in &header.pages {
+            let mut pages = BTreeMap::new();
+            for _ in 0..count {
+                let mut number = [0; 8];
+                from.read_exact(&mut number)?;
+                let mut page = Page {
+                    changed: [0; PAGE / 64],
+                    bytes: [0; PAGE],
+                };
+                for word in &mut page.changed {
+                    let mut bytes = [0; 8];
+                    from.read_exact(&mut bytes)?;
+                    *word = u64::from_le_bytes(bytes);
+                }
+                let changed: u32 = page.changed.iter().map(|word| word.count_ones()).sum();
+                let mut bytes = vec![0; changed as usize];
+                from.read_exact(&mut bytes)?;
+                let places: Vec<usize> = (0..PAGE).filter(|&n| page.changes(n)).collect();
+                places
+                    .into_iter()
+                    .zip(bytes)
+                    .for_each(|(n, byte)| page.bytes[n] = byte);
+                pages.insert(u64::from_le_bytes(number), page);
+            }
+            buffers.push(pages);
+        }
+        match from.read(&mut [0])? {
+            0 => Ok(Changes { header, buffers }),
+            _ => Err(bad("there is more behind the last page")),
+        }
+    }
+}
