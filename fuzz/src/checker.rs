@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::ops::Range;
 
 use frontend::{Gfx, Inst, Op, decode};
 use harness::random::Random;
@@ -297,6 +298,8 @@ impl Checker {
             m0: before.sgpr[124],
             descriptor: std::array::from_fn(|n| before.sgpr[prepared::BUFFER_S as usize + n]),
             fresh: before.fresh,
+            state: before.clone(),
+            zone: (!self.options.read_only).then(|| self.bench.zone()),
             text: texts(self.gfx, &code),
             code,
             differences: mismatch.lines,
@@ -323,6 +326,10 @@ pub struct Failure {
     pub descriptor: [u32; 4],
     /// The translator knew that v0 to v2 are the numbers of the work-item.
     pub fresh: bool,
+    /// All of the state before the program.
+    pub state: State,
+    /// Guest addresses of the memory that it accesses; none if there is read-only memory as well.
+    pub zone: Option<Range<u64>>,
     /// The program's disassembly, an instruction a line with its bytes, with the barrier and the
     /// invalid word behind it.
     pub text: String,

@@ -8,7 +8,9 @@
 
 pub mod campaign;
 pub mod checker;
+mod code_object;
 pub mod digest;
+pub mod kernel;
 mod lines;
 pub mod program;
 pub mod shapes;
@@ -20,6 +22,7 @@ use runtime::memory::AllocError;
 pub use campaign::{Campaign, Kind, Settings, Verdict};
 pub use checker::{Checker, Failure};
 pub use digest::Digest;
+pub use kernel::Launch;
 
 /// How programs are made and translated. The defaults leave nothing out.
 #[derive(Clone, Debug)]
@@ -119,4 +122,7 @@ pub enum Error {
         "straight lines have no option `{0}`: every fourth of them runs in checked mode, all may write"
     )]
     NotForLines(&'static str),
+    /// A program that no launch can run.
+    #[error("the program accesses a buffer that may only be read, and launches have none")]
+    NoLaunch,
 }

@@ -16,7 +16,7 @@ mod lane_loops;
 const DEPTH: u32 = 3;
 /// VGPRs in which lanes count the rounds of loops, from v16 on.
 const LANE_COUNTERS: u32 = 2;
-const VCC: u32 = 106;
+pub(crate) const VCC: u32 = 106;
 pub(crate) const M0: u32 = 124;
 pub(crate) const EXEC: u32 = 126;
 /// Code of the inline constant 0.
@@ -387,7 +387,7 @@ impl Rows {
 
     // ---- encoding
 
-    fn add_co(&self) -> &'static str {
+    pub(crate) fn add_co(&self) -> &'static str {
         match self.gfx {
             Gfx::Gfx600 | Gfx::Gfx700 => "v_add_i32",
             Gfx::Gfx803 => "v_add_u32",
@@ -395,14 +395,14 @@ impl Rows {
         }
     }
 
-    fn add_carry(&self) -> &'static str {
+    pub(crate) fn add_carry(&self) -> &'static str {
         match self.gfx.is_gfx9() {
             true => "v_addc_co_u32",
             false => "v_addc_u32",
         }
     }
 
-    fn opcode(&self, encoding: Encoding, name: &str) -> u32 {
+    pub(crate) fn opcode(&self, encoding: Encoding, name: &str) -> u32 {
         isa::all()
             .filter(|desc| desc.encoding == encoding && desc.name_on(self.gfx) == name)
             .find_map(|desc| desc.opcodes.get(self.gfx))
@@ -415,7 +415,7 @@ impl Rows {
         (0x17d << 23 | d << 16 | op << 8 | s).to_le_bytes().to_vec()
     }
 
-    fn sop2(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
+    pub(crate) fn sop2(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sop2, name);
         let word: u32 = 0x2 << 30 | op << 23 | d << 16 | s1 << 8 | s0;
         word.to_le_bytes().to_vec()
@@ -427,14 +427,14 @@ impl Rows {
         word.to_le_bytes().to_vec()
     }
 
-    fn sopc(&self, name: &str, s0: u32, s1: u32) -> Vec<u8> {
+    pub(crate) fn sopc(&self, name: &str, s0: u32, s1: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sopc, name);
         let word: u32 = 0x17e << 23 | op << 16 | s1 << 8 | s0;
         word.to_le_bytes().to_vec()
     }
 
     /// A branch over `bytes` bytes (backward if negative).
-    fn branch(&self, name: &str, bytes: i32) -> Vec<u8> {
+    pub(crate) fn branch(&self, name: &str, bytes: i32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sopp, name);
         let word: u32 = 0x17f << 23 | op << 16 | (bytes / 4) as u32 & 0xffff;
         word.to_le_bytes().to_vec()
@@ -452,7 +452,7 @@ impl Rows {
         word.to_le_bytes().to_vec()
     }
 
-    fn vop3(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
+    pub(crate) fn vop3(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Vop3, name);
         let words: [u32; 2] = [0x34 << 26 | op << 16 | d, s1 << 9 | s0];
         words.into_iter().flat_map(u32::to_le_bytes).collect()

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -18,6 +19,11 @@ use super::options::{Shard, seconds, shard};
 use super::output::Output;
 use super::progress::Progress;
 use super::report::counted;
+use super::version;
+
+mod emit;
+
+use emit::{Emitted, Folder, quoted};
 
 /// Runs random programs on the interpreter and on the translator, which must agree on all registers,
 /// on memory and on faults.
@@ -30,16 +36,24 @@ use super::report::counted;
   wavelift fuzz --target gfx906 --seeds 0..100000
   wavelift fuzz --target gfx906 --seeds 0..100000 --shard 3/8 --json
   wavelift fuzz --target gfx900 --kind lines --seeds 0..500 --length 5000 --timeout 600
+  wavelift fuzz --target gfx906 --seeds 0..100000 --emit differences
 
 The digest is a sum of SHA-256 digests modulo 2^256, one of each seed: of its program, of the
 interpreter's results, and of whether the engines agree. It is the same however the range is divided:
 the digests of the shards, as numbers, add up to that of the whole range modulo 2^256.
 
 Keys of --json: ok; complete (all seeds were run); stopped (null, or `timeout`, `signal`,
-`failures`); version; target; kind; seeds (first and end, of the shard); done (seeds run); runs,
+`failures`); version; build (commit and profile); cpu (features that translated code uses); target; kind;
+options (those that decide what is done for a seed, but for the target); seeds (first and end, of the shard); done (seeds run); runs,
 faults (runs of the interpreter, and those that ended in a fault); instructions; digest (of the seeds that
 were run); failures: a list of seed, shape, max_block, checked, mode, exec, m0, program (text), code
-(hexadecimal), differences (interpreter / translator), repeat (a command).
+(hexadecimal), differences (interpreter / translator), repeat (a command), manifest (its file, with
+--emit), diff (the command that shows the difference of the manifest, if there is one).
+
+--emit writes for each difference a launch manifest with the smallest program as a code object, and
+the contents of registers and memory before it. A launch is translated by the default settings of
+`wavelift diff`, a program of a campaign by many; so some differences do not show in it, which the
+manifest says.
 
 Exit status: 0 the engines agree; 1 they do not; 2 bad usage or input, nothing ran; 3 stopped by
 --timeout, Ctrl-C or SIGTERM before the end, and no difference so far; 4 it ran, but a result could not
@@ -90,6 +104,9 @@ pub(super) struct Args {
     /// Seconds after which no further seed is begun [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
+    /// Write each difference to this folder, as a launch manifest for `wavelift diff`
+    #[arg(long, value_name = "DIR", conflicts_with = "read_only")]
+    emit: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -158,16 +175,26 @@ impl Args {
 
     /// The command that runs one seed in the same way.
     fn repeat(&self, seed: u64) -> String {
-        let mut command = format!("wavelift fuzz --target {}", self.target);
-        // Writing to a string does not fail. The end of a range is exclusive, so the last seed of all is never run.
-        let _ = write!(command, " --seeds {seed}..{}", seed + 1);
+        // The end of a range is exclusive, so the last seed of all is never run.
+        let end = seed + 1;
+        let options = self.campaign();
+        format!(
+            "wavelift fuzz --target {} --seeds {seed}..{end}{options}",
+            self.target
+        )
+    }
+
+    /// The options that decide what is done for a seed, but for the target.
+    fn campaign(&self) -> String {
+        // Writing to a string does not fail.
+        let mut command = String::new();
         if self.kind != KindName::Programs {
             let _ = write!(command, " --kind {}", Kind::from(self.kind).name());
         }
         let mut option = |name: &str, value: Option<String>| {
             let _ = value.map(|value| write!(command, " --{name} {value}"));
         };
-        let text = |text: &String| format!("'{}'", text.replace('\'', r"'\''"));
+        let text = |text: &String| quoted(text);
         option("length", self.length.map(|n| n.to_string()));
         option(
             "states",
@@ -189,6 +216,34 @@ impl Args {
         }
         command
     }
+
+    /// Writes a difference to the folder.
+    fn emit(
+        &self,
+        folder: &Folder,
+        seed: u64,
+        failure: &Failure,
+        repeat: &str,
+    ) -> anyhow::Result<Emitted> {
+        let kind = Kind::from(self.kind).name();
+        let mut about = vec![
+            format!(
+                "wavelift fuzz: a difference between interpreter and translator on {}.",
+                self.target
+            ),
+            format!("Kind {kind}, seed {seed}. To repeat it: {repeat}"),
+        ];
+        about.extend(failure.to_string().lines().map(str::to_owned));
+        #[cfg(debug_assertions)]
+        let wrong = self.wrong.iter();
+        #[cfg(not(debug_assertions))]
+        let wrong = std::iter::empty::<&String>();
+        let wrong: Vec<String> = wrong
+            .flat_map(|name| ["--wrong".to_owned(), name.clone()])
+            .collect();
+        let what = format!("{} {kind} {seed}", self.target);
+        folder.write(self.target, failure, &what, &about, &wrong)
+    }
 }
 
 /// Why not all seeds were run.
@@ -207,8 +262,11 @@ struct Report {
     complete: bool,
     stopped: Option<Stopped>,
     version: &'static str,
+    build: String,
+    cpu: String,
     target: &'static str,
     kind: &'static str,
+    options: String,
     seeds: [u64; 2],
     done: u64,
     runs: u64,
@@ -231,10 +289,16 @@ struct FailureReport {
     code: String,
     differences: Vec<String>,
     repeat: String,
+    manifest: Option<String>,
+    diff: Option<String>,
 }
 
 impl FailureReport {
-    fn new(seed: u64, failure: Failure, repeat: String) -> FailureReport {
+    fn new(seed: u64, failure: Failure, repeat: String, emitted: Option<Emitted>) -> FailureReport {
+        let (manifest, diff) = match emitted {
+            Some(emitted) => (Some(emitted.manifest), emitted.diff),
+            None => (None, None),
+        };
         FailureReport {
             seed,
             shape: failure.shape,
@@ -251,6 +315,8 @@ impl FailureReport {
                 .collect(),
             differences: failure.differences,
             repeat,
+            manifest,
+            diff,
         }
     }
 }
@@ -272,14 +338,18 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         None => args.seeds.clone(),
     };
     let mut campaign = Campaign::new(args.settings())?;
+    let folder = args.emit.as_deref().map(Folder::create).transpose()?;
     let stop = stop_signal()?;
     let mut report = Report {
         ok: true,
         complete: false,
         stopped: None,
         version: env!("CARGO_PKG_VERSION"),
+        build: version::build(),
+        cpu: version::cpu(),
         target: args.target.name(),
         kind: Kind::from(args.kind).name(),
+        options: args.campaign().trim_start().to_owned(),
         seeds: [seeds.start, seeds.end],
         done: 0,
         runs: 0,
@@ -313,15 +383,29 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         progress.counter().store(report.done, Relaxed);
         if let Some(failure) = verdict.failure {
             let repeat = args.repeat(seed);
+            let emitted = match &folder {
+                Some(folder) => Some(args.emit(folder, seed, &failure, &repeat)?),
+                None => None,
+            };
             if !args.json {
-                write!(
+                writeln!(
                     out,
-                    "DIFFERENT: seed {seed}, {failure}  to repeat: {repeat}\n\n"
+                    "DIFFERENT: seed {seed}, {failure}  to repeat: {repeat}"
                 )?;
+                match &emitted {
+                    None => {}
+                    Some(Emitted {
+                        diff: Some(diff), ..
+                    }) => writeln!(out, "  to show it: {diff}")?,
+                    Some(Emitted { manifest, .. }) => {
+                        writeln!(out, "  {manifest}: shows no difference as a launch")?;
+                    }
+                }
+                writeln!(out)?;
                 // Long campaigns show at once what they find.
                 out.flush()?;
             }
-            let failure = FailureReport::new(seed, *failure, repeat);
+            let failure = FailureReport::new(seed, *failure, repeat, emitted);
             report.failures.push(failure);
         }
     }

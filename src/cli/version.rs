@@ -3,17 +3,23 @@
 /// Version, commit, engines, and the CPU's features that translated code uses.
 pub(super) fn long() -> String {
     let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "{version}\ncommit:  {}\nengines: {}\nCPU:     {}",
+        build(),
+        engines(),
+        cpu()
+    )
+}
+
+/// The commit, and how it was built.
+pub(super) fn build() -> String {
     let commit = env!("WAVELIFT_COMMIT");
     let build = if cfg!(debug_assertions) {
         "debug"
     } else {
         "release"
     };
-    format!(
-        "{version}\ncommit:  {commit} ({build} build)\nengines: {}\nCPU:     {}",
-        engines(),
-        cpu()
-    )
+    format!("{commit} ({build} build)")
 }
 
 #[cfg(feature = "jit")]
@@ -27,8 +33,9 @@ fn engines() -> String {
     "interp".to_owned()
 }
 
+/// The CPU's features that translated code uses.
 #[cfg(feature = "jit")]
-fn cpu() -> String {
+pub(super) fn cpu() -> String {
     let features = runtime::jit::cpu_features().join(" ");
     let arch = std::env::consts::ARCH;
     match (runtime::jit::has_wide(), features.is_empty()) {
@@ -38,7 +45,8 @@ fn cpu() -> String {
     }
 }
 
+/// The CPU's architecture.
 #[cfg(not(feature = "jit"))]
-fn cpu() -> String {
+pub(super) fn cpu() -> String {
     std::env::consts::ARCH.to_owned()
 }

@@ -74,8 +74,11 @@ fn the_object_has_its_keys() {
         "complete",
         "stopped",
         "version",
+        "build",
+        "cpu",
         "target",
         "kind",
+        "options",
         "seeds",
         "done",
         "runs",
@@ -242,7 +245,7 @@ fn a_planted_difference_is_shown_with_a_command_that_repeats_it() {
     assert_eq!(
         repeat,
         format!(
-            "wavelift fuzz --target gfx906 --seeds {seed}..{} --wrong '{WRONG}'",
+            "wavelift fuzz --target gfx906 --seeds {seed}..{} --wrong {WRONG}",
             seed + 1
         )
     );
@@ -263,6 +266,108 @@ fn a_planted_difference_is_shown_with_a_command_that_repeats_it() {
         "{}",
         text.stdout
     );
+}
+
+/// The instruction that is wrong in tests of manifests; what surrounds programs there has none of it.
+#[cfg(debug_assertions)]
+const WRONG_IN_LAUNCHES: &str = "v_xor_b32_e32";
+
+/// A dword of the result at the end of a manifest's run on the interpreter.
+#[cfg(debug_assertions)]
+fn result(manifest: &str, index: usize) -> u64 {
+    let print = format!("result:{index}:{}", index + 1);
+    let args = ["run", manifest, "--engine", "interp", "--json", "--print"];
+    let outcome = wavelift(&[&args[..], &[&print]].concat());
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let report = json(&outcome);
+    let value = &report["print"][0]["values"][0];
+    value.as_u64().unwrap_or_else(|| panic!("{report}"))
+}
+
+/// Register, lane and the interpreter's value of a difference such as `v8[0]: b696d27e / b696d27f`.
+#[cfg(debug_assertions)]
+fn vector_difference(line: &str) -> Option<(usize, u64)> {
+    let (register, rest) = line.strip_prefix('v')?.split_once('[')?;
+    let (lane, values) = rest.split_once("]: ")?;
+    let (value, _) = values.split_once(" / ")?;
+    let at = register.parse::<usize>().ok()? * 64 + lane.parse::<usize>().ok()?;
+    Some((at, u64::from_str_radix(value, 16).ok()?))
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn differences_are_written_as_manifests_that_show_them() {
+    for target in [
+        "gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a",
+    ] {
+        let folder = super::folder(&format!("fuzz-emit-{target}"));
+        let folder = folder.to_str().expect("it is text");
+        let args = [
+            "fuzz",
+            "--json",
+            "--target",
+            target,
+            "--seeds",
+            "0..700",
+            "--max-failures",
+            "2",
+            "--wrong",
+            WRONG_IN_LAUNCHES,
+            "--emit",
+            folder,
+        ];
+        let outcome = wavelift(&args);
+        assert_eq!(outcome.status, 1, "{target}: {}", outcome.stderr);
+        let report = json(&outcome);
+        let failures = report["failures"].as_array().expect("it is a list");
+        assert!(!failures.is_empty(), "{target}");
+        let mut compared = 0;
+        for failure in failures {
+            let seed = &failure["seed"];
+            let manifest = failure["manifest"].as_str().expect("it was written");
+            assert_eq!(manifest, format!("{folder}/{target}-programs-{seed}.toml"));
+            let text = std::fs::read_to_string(manifest).expect("it is there");
+            let repeat = failure["repeat"].as_str().expect("it is text");
+            assert!(text.contains(repeat), "{text}");
+            // The command that it gives shows the wrong instruction.
+            let diff = failure["diff"].as_str().expect("the manifest shows it");
+            let words: Vec<_> = diff.split(' ').collect();
+            let shown = wavelift(&words[1..]);
+            assert_eq!(shown.status, 1, "{diff}: {}{}", shown.stdout, shown.stderr);
+            assert!(shown.stdout.contains(WRONG_IN_LAUNCHES), "{}", shown.stdout);
+            // The translator itself is right.
+            let right = wavelift(&["diff", manifest]);
+            assert_eq!(
+                right.status, 0,
+                "{manifest}: {}{}",
+                right.stdout, right.stderr
+            );
+            // The launch computes what the campaign did.
+            for line in failure["differences"].as_array().expect("it is a list") {
+                let difference = line.as_str().and_then(vector_difference);
+                if let Some((index, value)) = difference {
+                    assert_eq!(result(manifest, index), value, "{manifest}, {line}");
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 0, "{target}: {failures:?}");
+    }
+}
+
+#[test]
+fn a_folder_for_manifests_that_cannot_be_made_is_refused() {
+    let good = ["fuzz", "--target", "gfx906", "--seeds", "0..2", "--emit"];
+    let outcome = wavelift(&[&good[..], &["/dev/null/folder"]].concat());
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (2, ""));
+    assert!(
+        outcome.stderr.contains("--emit: cannot make the folder"),
+        "{}",
+        outcome.stderr
+    );
+    let outcome = wavelift(&[&good[..], &["folder", "--read-only"]].concat());
+    assert_eq!((outcome.status, outcome.stdout.as_str()), (2, ""));
+    assert!(outcome.stderr.contains("--read-only"), "{}", outcome.stderr);
 }
 
 /// Ctrl-C and the signal of job schedulers.

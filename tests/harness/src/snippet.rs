@@ -57,7 +57,7 @@ pub const BARRIER: u32 = 0xbf8a_0000;
 pub const END: u32 = 0xffff_ffff;
 
 /// Registers and memory before or after a snippet.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// The scalar file by code.
     pub sgpr: [u32; 128],
