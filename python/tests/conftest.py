@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,11 @@ pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 ENGINES = ["jit", "interp"]
+
+
+def blocks(path, language):
+    """The blocks of code in a document."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(params=ENGINES)

@@ -1,14 +1,9 @@
 """The examples of documents: `pycon` blocks with their output, `python` blocks as programs."""
 
 import doctest
-import re
 
-from conftest import ROOT
+from conftest import ROOT, blocks
 from test_modules import needs_clang
-
-
-def blocks(path, language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE)
 
 
 @needs_clang
