@@ -628,3 +628,47 @@ def test_no_program_is_an_error(monkeypatch):
     monkeypatch.setenv("PATH", "/none")
     with pytest.raises(CampaignError, match="--wavelift"):
         find(None)
+
+
+# ---- shards of a dispatch
+
+
+@needs_wavelift
+@pytest.mark.parametrize("where", [["--serial"], ["--local", "2"]])
+def test_shards_of_a_dispatch_give_its_result(campaign, capfd, tmp_path, where):
+    if where != ["--serial"]:
+        pytest.importorskip("distributed")
+    shutil.copytree(EXAMPLES / "mandelbrot", tmp_path / "mandelbrot")
+    manifest = tmp_path / "mandelbrot" / "mandelbrot.gfx906.toml"
+    options = [manifest, "--shards", "5", "--changes", "changes", "--out", "out", *where]
+    status, _ = campaign("shards", *options)
+    assert status == 0
+    names = sorted(file.name for file in Path("changes").iterdir())
+    assert names == [f"{number}-of-5.changes" for number in range(1, 6)]
+    report = json.loads(capfd.readouterr().out.splitlines()[-1])
+    assert report["ok"] and report["expect"][0]["ok"]
+    assert Path("out/iterations.out.npy").exists()
+    # Only the shard that is missing is run again, and it gives the same file.
+    lost = Path("changes/3-of-5.changes")
+    before = lost.read_bytes()
+    times = {name: os.stat(f"changes/{name}").st_mtime_ns for name in names}
+    lost.unlink()
+    assert campaign("shards", *options)[0] == 0
+    assert lost.read_bytes() == before
+    changed = [name for name in names if os.stat(f"changes/{name}").st_mtime_ns != times[name]]
+    assert changed == [lost.name]
+
+
+@needs_wavelift
+def test_shards_that_are_not_independent_are_refused(campaign, tmp_path):
+    text = (EXAMPLES / "histogram" / "histogram.gfx906.toml").read_text()
+    head, first, _second = text.split("[[dispatch]]")
+    shutil.copytree(EXAMPLES / "histogram", tmp_path / "histogram")
+    manifest = tmp_path / "histogram" / "one.toml"
+    manifest.write_text(f"{head}[[dispatch]]{first}")
+    status, message = campaign("shards", manifest, "--shards", "2")
+    assert status == 2
+    assert "not independent" in message and "buffer `bins`" in message
+    status, message = campaign("shards", tmp_path / "nowhere.toml", "--shards", "2", "--independent")
+    assert status == 2
+    assert "cannot read" in message

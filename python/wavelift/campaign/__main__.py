@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import CampaignError
+from . import CampaignError, shards
 from .backends import Backend, Cluster, Serial
 from .campaign import End, Settings, run
 from .process import Host, find
@@ -141,6 +141,21 @@ def _parser() -> argparse.ArgumentParser:
     programs.add_argument("--gpus", metavar="LIST", type=_list, default=[],
                           help="only these [those of the program, else gfx906]")  # fmt: skip
 
+    sharding = commands.add_parser(
+        "shards", parents=[running], help="one dispatch as ranges of its workgroups", formatter_class=raw,
+        epilog=f"Options after -- are those of wavelift shard run.\n\n{STATUS}", allow_abbrev=False,
+        description="Runs the shards of a manifest with one launch, and puts together what they changed.",
+    )  # fmt: skip
+    sharding.add_argument("manifest", metavar="MANIFEST", type=Path)
+    sharding.add_argument("--shards", metavar="N", type=_count, required=True)
+    sharding.add_argument("--independent", action="store_true",
+                          help="take it for granted that no shard reads or writes what another one writes [a run in checked"
+                               " mode here finds out]")  # fmt: skip
+    sharding.add_argument("--changes", metavar="DIR", type=Path,
+                          help="the folder for the changes of each shard [the manifest's name with .changes]")  # fmt: skip
+    sharding.add_argument("--out", metavar="DIR", type=Path, help="where outputs go [what the manifest says]")
+    sharding.add_argument("options", nargs="*", metavar="-- OPTION", help=argparse.SUPPRESS)
+
     merging = commands.add_parser(
         "merge", help="join files of results, and reports of wavelift fuzz --json", epilog=STATUS, formatter_class=raw,
         allow_abbrev=False,
@@ -261,6 +276,26 @@ def _campaign(arguments: argparse.Namespace) -> int:
         return _finish(arguments, results, wanted, end)
 
 
+def _shards(arguments: argparse.Namespace) -> int:
+    program = find(arguments.wavelift)
+    manifest: Path = arguments.manifest
+    changes: Path = arguments.changes or Path(manifest.with_suffix(".changes").name)
+    if not arguments.independent:
+        shards.check(manifest, arguments.shards, program, arguments.options)
+    backend = _backend(arguments)
+    try:
+        host = backend.now(host_of, program)
+        settings = shards.Settings(program, arguments.limit, arguments.retries)
+        about = shards.run(manifest, arguments.shards, changes, backend, host, settings, arguments.options, _say)
+    finally:
+        backend.close()
+    if not arguments.json:
+        print("{done_now} shards run in {seconds:.1f} s, workers were busy for {busy_seconds:.1f} s".format(**about))
+    options = ["--json"] if arguments.json else []
+    options += ["--out", str(arguments.out)] if arguments.out else []
+    return shards.merge(manifest, arguments.shards, changes, program, options)
+
+
 def _finish(arguments: argparse.Namespace, results: Results, wanted: Wanted | None, end: End | None) -> int:
     """The summary, and the files of failing cases."""
     entries = report(results, wanted)
@@ -356,6 +391,8 @@ def main(argv: list[str] | None = None) -> int:
         if arguments.command == "report":
             with Results(arguments.results, create=False) as results:
                 return _finish(arguments, results, None, None)
+        if arguments.command == "shards":
+            return _shards(arguments)
         return _campaign(arguments)
     except CampaignError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -7,8 +7,9 @@ use documents::{Book, Page, Problem, Session, check_links, list};
 use super::{exec, installed, root};
 
 /// Pages whose commands another test runs.
-const ELSEWHERE: [(&str, &str); 2] = [
+const ELSEWHERE: [(&str, &str); 3] = [
     ("docs/c.md", "capi/tests/interface/programs.rs"),
+    ("docs/campaigns.md", "python/tests/test_campaign.py"),
     ("docs/python.md", "python/tests/test_documents.py"),
 ];
 
