@@ -312,12 +312,12 @@ mod tests {
                 panic!("one kernel, not {:?}", object.kernels);
             };
             assert_eq!(read.name, "program");
-            let wanted = KernelDescriptor {
+            let expected = KernelDescriptor {
                 kernarg_size: 16,
                 entry_byte_offset: 64,
                 ..descriptor
             };
-            assert_eq!(read.descriptor, wanted);
+            assert_eq!(read.descriptor, expected);
             let bytes = object.file_bytes(read.code.start, code.len() as u64);
             assert_eq!(bytes, Some(&code[..]));
             assert_eq!(read.code.end - read.code.start, code.len() as u64);

@@ -158,13 +158,13 @@ def test_templates(tmp_path):
 
 
 def test_files_that_are_no_results_are_refused(tmp_path):
-    path = tmp_path / "text"
-    path.write_text("this is no database, but it is long enough to be read as one" * 10)
+    plain = tmp_path / "text"
+    plain.write_text("this is no database, but it is long enough to be read as one" * 10)
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE x (y)")
     database.close()
-    for path, message in [(path, "cannot open"), (other, "no file of results"), (tmp_path / "none", "there is no")]:
+    for path, message in [(plain, "cannot open"), (other, "no file of results"), (tmp_path / "none", "there is no")]:
         with pytest.raises(CampaignError, match=message):
             Results(path, create=False)
 

@@ -16,7 +16,7 @@ from .backends import Backend, Cluster, Serial
 from .campaign import End, Settings, run
 from .process import Host, find
 from .process import host as host_of
-from .report import RANGED, report, status, text, wanted_range, write_cases
+from .report import RANGED, report, status, text, parse_range, write_cases
 from .results import Results, Row, UnwrittenError, cover, gaps, merge, spans
 from .sources import Ranges, Source, Units
 from .units import ENGINES, Fuzz, Manifest, Sweep, Unit, fuzz_cases, fuzz_total, key, read_programs
@@ -67,7 +67,7 @@ def _engines(value: str) -> list[str]:
 
 def _range(value: str) -> tuple[int, int]:
     try:
-        return wanted_range(value)
+        return parse_range(value)
     except CampaignError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -184,7 +184,7 @@ def _backend(arguments: argparse.Namespace) -> Backend:
 
 
 #: Of each campaign that was asked for, the part of its range.
-Wanted = dict[str, tuple[int, int] | None]
+Requested = dict[str, tuple[int, int] | None]
 
 
 def _rest(results: Results, campaign: str, whole: tuple[int, int]) -> list[tuple[int, int]]:
@@ -193,7 +193,7 @@ def _rest(results: Results, campaign: str, whole: tuple[int, int]) -> list[tuple
 
 
 def _fuzz(arguments: argparse.Namespace, backend: Backend, program: str, results: Results, host: Host,
-          wanted: Wanted) -> list[Source]:  # fmt: skip
+          requested: Requested) -> list[Source]:  # fmt: skip
     for option in arguments.options:
         if option.split("=")[0] in OWN:
             raise CampaignError(f"{option} after --: a campaign gives it itself")
@@ -209,16 +209,16 @@ def _fuzz(arguments: argparse.Namespace, backend: Backend, program: str, results
             return Fuzz(target, first, end, options, canonical, arguments.max_failures)
 
         campaign = part(first, end).campaign(host)
-        wanted[campaign] = first, end
+        requested[campaign] = first, end
         sources.append(Ranges(_rest(results, campaign, (first, end)), part, cost))
     return sources
 
 
-def _unit_source(units: Sequence[Unit], results: Results, host: Host, wanted: Wanted) -> list[Source]:
+def _unit_source(units: Sequence[Unit], results: Results, host: Host, requested: Requested) -> list[Source]:
     """Those of a list that have no results."""
     left = {}
     for unit in units:
-        wanted[unit.campaign(host)] = None
+        requested[unit.campaign(host)] = None
         if not results.has(unit.key(host)):
             left[unit.key(host)] = unit
     return [Units(left.values())]
@@ -233,7 +233,7 @@ def _manifests(arguments: argparse.Namespace) -> list[Unit]:
     return units
 
 
-def _sweep(arguments: argparse.Namespace, results: Results, host: Host, wanted: Wanted) -> list[Source]:
+def _sweep(arguments: argparse.Namespace, results: Results, host: Host, requested: Requested) -> list[Source]:
     first, end = arguments.range
     tree = read_template(arguments.template, first)
 
@@ -241,7 +241,7 @@ def _sweep(arguments: argparse.Namespace, results: Results, host: Host, wanted: 
         return Sweep(str(arguments.template), tree, first, end, arguments.engine, arguments.target)
 
     campaign = part(first, end).campaign(host)
-    wanted[campaign] = first, end
+    requested[campaign] = first, end
     return [Ranges(_rest(results, campaign, (first, end)), part)]
 
 
@@ -259,21 +259,21 @@ def _campaign(arguments: argparse.Namespace) -> int:
         read_template(arguments.template, arguments.range[0])
     with Results(arguments.results) as results:
         backend = _backend(arguments)
-        wanted: Wanted = {}
+        requested: Requested = {}
         try:
             host = backend.now(host_of, program)
             if arguments.command == "fuzz":
-                sources = _fuzz(arguments, backend, program, results, host, wanted)
+                sources = _fuzz(arguments, backend, program, results, host, requested)
             elif arguments.command == "sweep":
-                sources = _sweep(arguments, results, host, wanted)
+                sources = _sweep(arguments, results, host, requested)
             else:
-                sources = _unit_source(units, results, host, wanted)
+                sources = _unit_source(units, results, host, requested)
         except BaseException:
             backend.close()
             raise
         settings = Settings(program, arguments.batch, arguments.limit, arguments.max_failures, arguments.retries)
         end = run(sources, RANGED.get(arguments.command, "units"), backend, results, host, settings)
-        return _finish(arguments, results, wanted, end)
+        return _finish(arguments, results, requested, end)
 
 
 def _shards(arguments: argparse.Namespace) -> int:
@@ -296,13 +296,13 @@ def _shards(arguments: argparse.Namespace) -> int:
     return shards.merge(manifest, arguments.shards, changes, program, options)
 
 
-def _finish(arguments: argparse.Namespace, results: Results, wanted: Wanted | None, end: End | None) -> int:
+def _finish(arguments: argparse.Namespace, results: Results, requested: Requested | None, end: End | None) -> int:
     """The summary, and the files of failing cases."""
-    entries = report(results, wanted)
+    entries = report(results, requested)
     reasons = end.reasons if end else []
     left = any(entry.get("left") for entry in entries)
     folder = arguments.failures or arguments.results.with_suffix(".failures")
-    cases = write_cases(results, folder, wanted)
+    cases = write_cases(results, folder, requested)
     code = status(entries)
     if code == 0 and (reasons or left):
         code = INCOMPLETE

@@ -48,18 +48,18 @@ def _listed(rows: list[Row]) -> dict[str, Any]:
     }
 
 
-def report(results: Results, wanted: dict[str, tuple[int, int] | None] | None = None) -> list[dict[str, Any]]:
-    """All campaigns, or those that are wanted, of which a range may be wanted only. Units of one kind without ranges
-    are one entry."""
+def report(results: Results, requested: dict[str, tuple[int, int] | None] | None = None) -> list[dict[str, Any]]:
+    """All campaigns, or those that are requested, each with a part of its range if that is requested. Units of one kind
+    without ranges are one entry."""
     entries: list[dict[str, Any]] = []
     lists: dict[tuple[str, str], tuple[dict[str, Any], list[Row]]] = {}
     for campaign, (kind, about) in results.campaigns().items():
-        if wanted is not None and campaign not in wanted:
+        if requested is not None and campaign not in requested:
             continue
         rows = list(results.rows(campaign))
         host = {name: about[name] for name in ("version", "build", "cpu")}
         if kind in RANGED:
-            whole = wanted[campaign] if wanted is not None else None
+            whole = requested[campaign] if requested is not None else None
             name = about["target"] if kind == Fuzz.kind else f"{Path(about['entry']).name} {about['engine']}"
             entry = {"kind": kind, "name": name, "options": about.get("options", ""), "host": host}
             entries.append(entry | _ranged(kind, rows, whole))
@@ -101,7 +101,8 @@ def _lines(entry: dict[str, Any]) -> list[str]:
     if entry["kind"] == Fuzz.kind:
         lines.append(f"  {entry['instructions']} instructions in {entry['runs']} runs, {entry['faults']} with a fault")
         lines.append(f"  digest {entry['digest']}")
-    verdict = f"{failing} cases fail" if failing else "the engines agree"
+    good = "the engines agree" if entry["kind"] == Fuzz.kind else "no part fails"
+    verdict = f"{failing} cases fail" if failing else good
     return [*lines, f"  {verdict}"] if done else lines
 
 
@@ -115,11 +116,11 @@ def _failure(failure: dict[str, Any]) -> str:
     return f"{failure['unit']}: {failure['message']}"
 
 
-def write_cases(results: Results, folder: Path, wanted: Container[str] | None = None) -> list[str]:
+def write_cases(results: Results, folder: Path, requested: Container[str] | None = None) -> list[str]:
     """Writes the files of all failing cases to a folder; gives their names. A case of one file is a file, others that
     name files in folders are a folder."""
     written = []
-    campaigns = results.campaigns() if wanted is None else wanted
+    campaigns = results.campaigns() if requested is None else requested
     for row in results.rows():
         if row.status == 0 or row.campaign not in campaigns:
             continue
@@ -138,7 +139,7 @@ def write_cases(results: Results, folder: Path, wanted: Container[str] | None = 
     return written
 
 
-def wanted_range(value: str) -> tuple[int, int]:
+def parse_range(value: str) -> tuple[int, int]:
     """`FIRST..END` of the command line."""
     parts = value.split("..")
     if len(parts) != 2 or not all(part.isdecimal() for part in parts):
