@@ -9,6 +9,7 @@ use runtime::memory::Purpose;
 use crate::arg::{Arg, Owner};
 use crate::device::Device;
 use crate::error::Error;
+use crate::module::Module;
 
 // Elements and structures are copied as they lie in the host's memory.
 const _: () = assert!(
@@ -55,6 +56,8 @@ pub(crate) struct Inner {
     pub(crate) device: Device,
     address: u64,
     len: u64,
+    /// The module whose image it is, which frees the memory.
+    image_of: Option<Module>,
 }
 
 impl fmt::Debug for Buffer {
@@ -68,11 +71,29 @@ impl Buffer {
     pub(crate) fn new(device: &Device, len: u64) -> Result<Buffer, Error> {
         let memory = &device.0.memory;
         let address = memory.alloc_for(Purpose::Buffer, len, 256)?;
-        Ok(Buffer(Arc::new(Inner {
+        Ok(Buffer::of(device, address, len, None))
+    }
+
+    /// Allocates `len` bytes of zeros at an address.
+    pub(crate) fn new_at(device: &Device, address: u64, len: u64) -> Result<Buffer, Error> {
+        device.0.memory.alloc_at(Purpose::Data, address, len)?;
+        Ok(Buffer::of(device, address, len, None))
+    }
+
+    /// The memory of a code object.
+    pub(crate) fn of_image(module: &Module) -> Buffer {
+        let code = module.code();
+        let module_of = Some(module.clone());
+        Buffer::of(module.device(), code.base(), code.image_len(), module_of)
+    }
+
+    fn of(device: &Device, address: u64, len: u64, image_of: Option<Module>) -> Buffer {
+        Buffer(Arc::new(Inner {
             device: device.clone(),
             address,
             len,
-        })))
+            image_of,
+        }))
     }
 
     /// Guest address of the first byte.
@@ -165,6 +186,9 @@ pub(crate) fn check(address: u64, len: u64, offset: u64, bytes: u64) -> Result<u
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        if self.image_of.is_some() {
+            return;
+        }
         let freed = self.device.0.memory.free(self.address);
         debug_assert!(
             freed.is_ok(),

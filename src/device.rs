@@ -50,6 +50,9 @@ pub struct DeviceOptions {
     pub memcheck: bool,
     /// Address space reserved for guest memory, in bytes.
     pub reserve: u64,
+    /// Where guest memory begins, a multiple of 64 KiB, for data that has addresses in it; otherwise
+    /// the host decides. On Linux only.
+    pub address: Option<u64>,
     /// Stack of a work-item: its scratch in addition to the scratch that the kernel states. `None`
     /// is 16 KiB for kernels whose descriptor declares a dynamic stack, and nothing for others.
     pub stack_bytes: Option<u32>,
@@ -76,6 +79,7 @@ impl Default for DeviceOptions {
             timeout: settings.timeout,
             memcheck: false,
             reserve: memory::DEFAULT_RESERVE,
+            address: None,
             stack_bytes: settings.stack_bytes,
             on_wait: settings.on_wait,
             detect_deadlocks: settings.alone,
@@ -137,8 +141,8 @@ impl Device {
     ) -> Result<Device, Error> {
         let memory = Memory::with_options(memory::Options {
             reserve: options.reserve,
+            address: options.address,
             exact: options.memcheck,
-            ..memory::Options::default()
         })?;
         Ok(Device(Arc::new(Inner {
             memory,
@@ -168,6 +172,29 @@ impl Device {
     /// A buffer of `bytes` zero bytes.
     pub fn alloc(&self, bytes: u64) -> Result<Buffer, Error> {
         Buffer::new(self, bytes)
+    }
+
+    /// A buffer of `bytes` zero bytes at a guest address, a multiple of 256, where nothing is. For data
+    /// that has addresses in it, with [`DeviceOptions::address`].
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")]
+    /// # fn main() -> Result<(), wavelift::Error> {
+    /// use wavelift::{Device, DeviceOptions};
+    ///
+    /// let base = 0x1357_0000_0000;
+    /// let options = DeviceOptions { address: Some(base), reserve: 1 << 30, ..DeviceOptions::default() };
+    /// let device = Device::with_options(options)?;
+    /// let buffer = device.alloc_at(base + (512 << 20), 4096)?;
+    /// assert_eq!(buffer.address(), base + (512 << 20));
+    /// assert!(device.alloc_at(buffer.address() + 256, 4).is_err(), "it is in use");
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(target_os = "linux"))]
+    /// # fn main() {}
+    /// ```
+    pub fn alloc_at(&self, address: u64, bytes: u64) -> Result<Buffer, Error> {
+        Buffer::new_at(self, address, bytes)
     }
 
     /// A buffer with these contents.

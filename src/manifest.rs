@@ -25,6 +25,8 @@ pub use crate::dtype::{Dtype, Value};
 pub struct Manifest {
     /// The file.
     pub path: PathBuf,
+    /// Where guest memory is; `None` leaves it to the host.
+    pub memory: Option<MemoryPlace>,
     /// Buffers in the order in which they are written.
     pub buffers: Vec<Buffer>,
     /// Dispatches in order.
@@ -33,6 +35,17 @@ pub struct Manifest {
     pub outputs: Vec<Output>,
     /// Expected contents of buffers after the last dispatch.
     pub expectations: Vec<Expectation>,
+}
+
+/// Where guest memory is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryPlace {
+    /// Where it stands.
+    pub place: Place,
+    /// The first address.
+    pub address: u64,
+    /// Bytes of address space.
+    pub bytes: u64,
 }
 
 /// A buffer and its initial contents.
@@ -46,6 +59,8 @@ pub struct Buffer {
     pub shaped: bool,
     /// Contents.
     pub array: Array,
+    /// The guest address of the first byte; there if the manifest has a place for memory.
+    pub address: Option<u64>,
 }
 
 /// A launch of a kernel.
@@ -57,6 +72,8 @@ pub struct Dispatch {
     pub code_object: PathBuf,
     /// Where the code object is named.
     pub code_object_place: Place,
+    /// Where the code object is loaded; there if the manifest has a place for memory.
+    pub code_address: Option<u64>,
     /// Kernel.
     pub kernel: String,
     /// Where the kernel is named.
@@ -86,6 +103,8 @@ pub struct Dispatch {
     pub repeat: u64,
     /// Arguments.
     pub args: Vec<(Place, Arg)>,
+    /// The whole kernarg segment, in place of arguments.
+    pub kernarg: Option<Vec<u8>>,
     /// Where the arguments stand; the dispatch when they are not given.
     pub args_place: Place,
 }

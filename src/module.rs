@@ -7,6 +7,7 @@ use runtime::LoadedCode;
 use runtime::dispatch::KernelCode;
 use runtime::object::{self, CodeObject, KernelMetadata, TargetId};
 
+use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::listing::{Comments, Listing};
@@ -75,11 +76,31 @@ impl Module {
     /// Loads a parsed code object. Each load has variables of its own.
     pub fn from_object(device: &Device, object: CodeObject) -> Result<Module, Error> {
         let code = LoadedCode::load(&device.0.memory, &object)?;
-        Ok(Module(Arc::new(Inner {
+        Ok(Module::of(device, object, code))
+    }
+
+    /// As [`Module::from_object`], at a guest address where nothing is; see [`Device::alloc_at`].
+    pub fn from_object_at(
+        device: &Device,
+        object: CodeObject,
+        address: u64,
+    ) -> Result<Module, Error> {
+        let code = LoadedCode::load_at(&device.0.memory, &object, address)?;
+        Ok(Module::of(device, object, code))
+    }
+
+    fn of(device: &Device, object: CodeObject, code: LoadedCode) -> Module {
+        Module(Arc::new(Inner {
             device: device.clone(),
             object,
             code: Some(code),
-        })))
+        }))
+    }
+
+    /// Its memory: code, constants and variables. A kernel's code is not changed by what is written
+    /// there.
+    pub fn image(&self) -> Buffer {
+        Buffer::of_image(self)
     }
 
     /// The device that it was loaded for.

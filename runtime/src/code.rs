@@ -83,6 +83,14 @@ fn next_id() -> u64 {
     NEXT.fetch_add(1, Relaxed)
 }
 
+/// What the memory of a code object is for.
+fn purpose_of(object: &CodeObject) -> Purpose {
+    match object.is_writable() {
+        true => Purpose::System,
+        false => Purpose::Code,
+    }
+}
+
 impl LoadedCode {
     /// Puts a code object into guest memory, with data of its own.
     pub fn load(memory: &Memory, object: &CodeObject) -> Result<LoadedCode, CodeError> {
@@ -97,11 +105,28 @@ impl LoadedCode {
         resolve: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<LoadedCode, CodeError> {
         let len = object.image_size();
-        let purpose = match object.is_writable() {
-            true => Purpose::System,
-            false => Purpose::Code,
-        };
-        let base = memory.alloc_for(purpose, len, object.image_align())?;
+        let base = memory.alloc_for(purpose_of(object), len, object.image_align())?;
+        LoadedCode::load_into(memory, object, base, resolve)
+    }
+
+    /// As [`LoadedCode::load`], at a guest address where nothing is allocated.
+    pub fn load_at(
+        memory: &Memory,
+        object: &CodeObject,
+        base: u64,
+    ) -> Result<LoadedCode, CodeError> {
+        memory.alloc_at(purpose_of(object), base, object.image_size())?;
+        LoadedCode::load_into(memory, object, base, &|_| None)
+    }
+
+    /// Loads into memory that was allocated for it, which is freed if that is not possible.
+    fn load_into(
+        memory: &Memory,
+        object: &CodeObject,
+        base: u64,
+        resolve: &dyn Fn(&str) -> Option<u64>,
+    ) -> Result<LoadedCode, CodeError> {
+        let len = object.image_size();
         let loaded = LoadedCode::write(memory, object, base, len, resolve);
         if loaded.is_err() {
             memory.free(base)?;

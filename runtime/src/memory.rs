@@ -165,6 +165,21 @@ pub enum AllocError {
         /// Currently allocated size.
         live: u64,
     },
+    /// An allocation at a requested address is not possible.
+    #[error(
+        "no room for {bytes} bytes at 0x{address:x}: the address is in use, no multiple of 256, or outside guest \
+         memory, which has {arena} bytes at 0x{base:x}"
+    )]
+    Taken {
+        /// The requested address.
+        address: u64,
+        /// The requested size.
+        bytes: u64,
+        /// First address of the arena.
+        base: u64,
+        /// Size of the arena.
+        arena: u64,
+    },
     /// An alignment that is no power of two.
     #[error("alignment {0} is not a power of two")]
     Alignment(u64),
@@ -316,12 +331,37 @@ impl Memory {
         if purpose == Purpose::Buffer && !self.exact {
             self.mark(placed);
         }
-        let end = placed.block.extent();
+        self.raise_limit(placed.block);
+        Ok(self.base + placed.block.start)
+    }
+
+    /// Allocates `bytes` bytes of zeros at `address`, a multiple of 256 in the arena, for memory whose
+    /// addresses lie in data. Nothing may be allocated there.
+    pub fn alloc_at(&self, purpose: Purpose, address: u64, bytes: u64) -> Result<(), AllocError> {
+        let mut table = self.table.write().expect("no holder of the lock panics");
+        let placed = address
+            .checked_sub(self.base)
+            .and_then(|start| table.alloc_at(purpose, start, bytes))
+            .ok_or(AllocError::Taken {
+                address,
+                bytes,
+                base: self.base,
+                arena: self.len,
+            })?;
+        if placed.used_before {
+            self.clear(placed.block);
+        }
+        self.raise_limit(placed.block);
+        Ok(())
+    }
+
+    /// The memory that may be accessed extends to the end of the block.
+    fn raise_limit(&self, block: Block) {
+        let end = block.extent();
         let high = self.high.fetch_max(end, Relaxed).max(end);
         if !self.exact {
             self.limit.store(high, Relaxed);
         }
-        Ok(self.base + placed.block.start)
     }
 
     /// Frees the allocation at `address`. Its bytes may be allocated again.

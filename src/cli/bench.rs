@@ -74,7 +74,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     #[cfg(feature = "jit")]
     let for_profile = args.profile.then(|| input.clone());
     #[cfg_attr(not(feature = "jit"), expect(unused_mut))]
-    let mut options = args.options.device(&args.engine);
+    let mut options = input.placed(args.options.device(&args.engine));
     #[cfg(feature = "jit")]
     options.engine_options.without.clone_from(&args.without);
     let engine = options.engine;

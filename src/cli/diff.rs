@@ -64,14 +64,14 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         return print_manifest(&args.file, &args.options, out);
     }
     let input = input::load(&args.file, &args.options)?;
-    let options = DeviceOptions {
+    let options = input.placed(DeviceOptions {
         engine_options: args.options.engine_options(true),
         threads: args.options.threads.unwrap_or(1),
         timeout: args.options.timeout,
         stack_bytes: args.options.stack,
         detect_deadlocks: true,
         ..DeviceOptions::default()
-    };
+    });
     let comparison = match &args.wrong {
         Some(name) => {
             let reference = engine::create(EngineKind::Interp, &options.engine_options)?;

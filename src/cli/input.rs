@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use runtime::foreign;
 use runtime::object::TargetId;
-use wavelift::Device;
 use wavelift::compile::{self, DEFAULT_TARGET, Language};
 use wavelift::manifest::{Manifest, Place, read_whole};
+use wavelift::{Device, DeviceOptions};
 
 use super::Status;
 use super::one_liner::{self, Made, OneLiner, Origins};
@@ -127,6 +127,18 @@ impl Input {
         match &self.origins {
             Some(origins) => origins.explain(error),
             None => error,
+        }
+    }
+
+    /// Options of a device, which has its memory where the manifest says.
+    pub(super) fn placed(&self, options: DeviceOptions) -> DeviceOptions {
+        match &self.manifest.memory {
+            Some(place) => DeviceOptions {
+                address: Some(place.address),
+                reserve: place.bytes,
+                ..options
+            },
+            None => options,
         }
     }
 

@@ -124,7 +124,7 @@ const PATIENCE: u32 = 100;
 
 /// A manifest on a separate device that profiles.
 fn session(input: Input, options: &RunOptions, profiling: Profiling) -> anyhow::Result<Session> {
-    let mut device = options.device(&EngineChoice::default());
+    let mut device = input.placed(options.device(&EngineChoice::default()));
     if device.engine != EngineKind::Jit {
         anyhow::bail!("only the translator profiles");
     }

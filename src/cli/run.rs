@@ -145,10 +145,10 @@ fn run(
 ) -> anyhow::Result<Status> {
     let input = input::load(file, &args.options)?;
     let wanted = Wanted::open(&input, &args.print, args.out.as_deref())?;
-    let options = DeviceOptions {
+    let options = input.placed(DeviceOptions {
         memcheck: args.memcheck,
         ..args.options.device(&args.engine)
-    };
+    });
     let engine = options.engine;
     let limit = options.timeout;
     let mut trace = args.trace.on(options.clone())?;

@@ -106,8 +106,7 @@ impl Session {
             .collect::<Result<Vec<_>, _>>()?;
         let mut buffers = Vec::new();
         for spec in &manifest.buffers {
-            let buffer = device
-                .alloc(spec.array.bytes.len() as u64)
+            let buffer = allocate(&device, &loader.modules, spec)
                 .map_err(|error| manifest.error(&spec.place, error.to_string()))?;
             buffer.write_bytes(0, &spec.array.bytes)?;
             buffers.push(buffer);
@@ -196,6 +195,24 @@ struct Loader<'a> {
     modules: Vec<(PathBuf, Module)>,
 }
 
+/// The buffer at an address, if it has one: the memory of a loaded code object, or its own.
+fn allocate(
+    device: &Device,
+    modules: &[(PathBuf, Module)],
+    spec: &manifest::Buffer,
+) -> Result<Buffer, Error> {
+    let bytes = spec.array.bytes.len() as u64;
+    let Some(address) = spec.address else {
+        return device.alloc(bytes);
+    };
+    let mut images = modules.iter().map(|(_, module)| module.image());
+    let image = images.find(|image| (image.address(), image.len()) == (address, bytes));
+    match image {
+        Some(image) => Ok(image),
+        None => device.alloc_at(address, bytes),
+    }
+}
+
 impl Loader<'_> {
     fn kernel(
         &mut self,
@@ -224,7 +241,10 @@ impl Loader<'_> {
         let bytes = bytes.map_or(&[][..], |(_, bytes)| bytes);
         let object = object::open_kernel(bytes, self.target.as_ref(), &dispatch.kernel);
         let module = match object {
-            Ok(object) => Module::from_object(self.device, object),
+            Ok(object) => match dispatch.code_address {
+                Some(address) => Module::from_object_at(self.device, object, address),
+                None => Module::from_object(self.device, object),
+            },
             Err(error) => Err(error.into()),
         };
         let kernel = module.and_then(|module| {
@@ -272,7 +292,10 @@ fn plan(
         launch: Launch::new(size(&dispatch.grid), size(&dispatch.workgroup))
             .global_offset(dispatch.global_offset)
             .dynamic_lds(dispatch.dynamic_lds),
-        args: args.collect(),
+        args: match &dispatch.kernarg {
+            Some(segment) => vec![Arg::Segment(segment.clone())],
+            None => args.collect(),
+        },
         stack: dispatch.stack,
         repeat: dispatch.repeat,
         groups,

@@ -102,7 +102,8 @@ impl What {
 
     fn load(&self, input: Input, options: DeviceOptions) -> anyhow::Result<Loaded> {
         let identity = Identity::of(&input.manifest, &self.options)?;
-        let session = input.session(Device::with_options(options)?, &self.options)?;
+        let device = Device::with_options(input.placed(options))?;
+        let session = input.session(device, &self.options)?;
         Ok(Loaded { session, identity })
     }
 }

@@ -43,6 +43,11 @@ pub const ROOT: Section = Section {
             buffers and kernels, and arguments that do not fit the kernel's metadata are errors that name key and line; \
             nothing runs then.",
     keys: &[
+        key(
+            "memory",
+            "table",
+            "Where guest memory is, for contents that have addresses in them. Default: where there is room.",
+        ),
         key("buffers", "table", "Buffers by name. Default: none."),
         key(
             "dispatch",
@@ -61,6 +66,26 @@ pub const ROOT: Section = Section {
         ),
     ],
     example: "",
+};
+
+/// Guest memory.
+pub const MEMORY: Section = Section {
+    title: "[memory]",
+    about: "Guest memory at an address, on Linux, so that addresses in buffers are those of another run. `wavelift exec --record` \
+            writes such manifests. Every buffer then has an `address`, and every dispatch a `code_address`.",
+    keys: &[
+        key(
+            "address",
+            "integer",
+            "The first address, a multiple of 65536 that is free in the host's address space.",
+        ),
+        key(
+            "bytes",
+            "integer",
+            "Size of the address space, 2^26 to 2^46.",
+        ),
+    ],
+    example: "[memory]\naddress = 0x100000000000\nbytes = 0x1000000000",
 };
 
 /// A buffer.
@@ -96,6 +121,11 @@ pub const BUFFER: Section = Section {
             "The elements. Large arrays belong in a .npy file.",
         ),
         key("fill", "number", "The value of every element."),
+        key(
+            "address",
+            "integer",
+            "With `[memory]`: the address of the first byte, a multiple of 256; or that of a code object, whose memory it then is.",
+        ),
     ],
     example: "[buffers]\nx = { file = \"x.npy\" }\ny = { type = \"f32\", count = 5120 }\nz = { type = \"i32\", values = [1, 2, 3] }\n\
               r = { type = \"f32\", count = 1024, random = { seed = 7, low = -1.0, high = 1.0 } }\ntmp = { bytes = 4096 }",
@@ -132,6 +162,11 @@ pub const DISPATCH: Section = Section {
             "string",
             "An HSA code object (ELF), a HIP fat binary, a clang offload bundle or a program with HIP kernels.",
         ),
+        key(
+            "code_address",
+            "integer",
+            "With `[memory]`: where the code object is loaded. A code object has one address in all dispatches.",
+        ),
         key("kernel", "string", "The kernel's name."),
         key(
             "grid",
@@ -163,6 +198,11 @@ pub const DISPATCH: Section = Section {
             "args",
             "array of arguments",
             "The kernel's explicit arguments, in order. Hidden arguments are filled in. Default: none.",
+        ),
+        key(
+            "kernarg",
+            "string",
+            "In place of `args`: a .bin file with the whole kernarg segment, hidden arguments included.",
         ),
     ],
     example: "[[dispatch]]\ncode_object = \"saxpy.gfx900.co\"\nkernel = \"saxpy\"\ngrid = [5120]\nworkgroup = [256]\n\
@@ -238,8 +278,9 @@ pub const EXPECT: Section = Section {
 };
 
 /// All of them, in the order of the reference.
-pub const SECTIONS: [Section; 8] = [
+pub const SECTIONS: [Section; 9] = [
     ROOT,
+    MEMORY,
     BUFFER,
     RANDOM,
     DISPATCH,

@@ -13,7 +13,8 @@ use super::compare::Tolerance;
 use super::error::ManifestError;
 use super::tree::{Node, Source, Table};
 use super::{
-    Arg, Array, Buffer, Dispatch, Dtype, Expectation, Manifest, Output, keys, npy, random,
+    Arg, Array, Buffer, Dispatch, Dtype, Expectation, Manifest, MemoryPlace, Output, keys, npy,
+    random,
 };
 
 /// Largest contents of one buffer.
@@ -28,6 +29,7 @@ pub(super) fn manifest(path: &Path, text: &str) -> Result<Manifest, ManifestErro
 
     let mut manifest = Manifest {
         path: path.to_owned(),
+        memory: root.get("memory").map(|node| memory(&node)).transpose()?,
         buffers: Vec::new(),
         dispatches: Vec::new(),
         outputs: Vec::new(),
@@ -35,12 +37,14 @@ pub(super) fn manifest(path: &Path, text: &str) -> Result<Manifest, ManifestErro
     };
     if let Some(node) = root.get("buffers") {
         for (name, node) in node.table("a table of buffers")?.entries() {
-            manifest.buffers.push(buffer(folder, name, &node)?);
+            let fixed = manifest.memory.is_some();
+            manifest.buffers.push(buffer(folder, name, fixed, &node)?);
         }
     }
     let dispatches = root.need("dispatch")?;
     for node in dispatches.array("an array of tables: [[dispatch]]")? {
-        let dispatch = dispatch(folder, &manifest.buffers, &node)?;
+        let fixed = manifest.memory.is_some();
+        let dispatch = dispatch(folder, &manifest.buffers, fixed, &node)?;
         manifest.dispatches.push(dispatch);
     }
     if manifest.dispatches.is_empty() {
@@ -127,14 +131,47 @@ fn dtype(node: &Node<'_>) -> Result<Dtype, ManifestError> {
     Dtype::from_name(node.string(&wanted)?).ok_or_else(|| node.wanted(&wanted))
 }
 
-fn buffer(folder: &Path, name: &str, node: &Node<'_>) -> Result<Buffer, ManifestError> {
+/// Where guest memory is.
+fn memory(node: &Node<'_>) -> Result<MemoryPlace, ManifestError> {
+    let table = node.table("a table such as { address = 0x100000000000, bytes = 0x1000000000 }")?;
+    table.only(keys::MEMORY.names())?;
+    let address = table.need("address")?;
+    let number = address.integer_in(1 << 16..1 << 47)? as u64;
+    if !number.is_multiple_of(1 << 16) {
+        return Err(address.error(format!("{number:#x} is no multiple of 65536")));
+    }
+    Ok(MemoryPlace {
+        place: node.place(),
+        address: number,
+        bytes: table.need("bytes")?.integer_in(1 << 26..(1 << 46) + 1)? as u64,
+    })
+}
+
+/// An address, which there is if and only if the manifest says where guest memory is (`fixed`).
+fn address(table: &Table<'_>, key: &str, fixed: bool) -> Result<Option<u64>, ManifestError> {
+    match (table.get(key), fixed) {
+        (None, false) => Ok(None),
+        (None, true) => Err(table.error(format!("with [memory] the key `{key}` is needed here"))),
+        (Some(node), true) => Ok(Some(node.integer_in(0..1 << 63)? as u64)),
+        (Some(node), false) => {
+            Err(node.error("addresses need [memory], which says where guest memory is"))
+        }
+    }
+}
+
+fn buffer(
+    folder: &Path,
+    name: &str,
+    fixed: bool,
+    node: &Node<'_>,
+) -> Result<Buffer, ManifestError> {
     let table = node.table("a table such as { file = \"x.npy\" } or { bytes = 4096 }")?;
     table.only(keys::BUFFER.names())?;
     let array = if let Some(file) = table.get("file") {
-        table.only(["file"])?;
+        table.only(["file", "address"])?;
         read_array(folder, &file)?
     } else if let Some(bytes) = table.get("bytes") {
-        table.only(["bytes"])?;
+        table.only(["bytes", "address"])?;
         Array::raw(zeros(bytes.integer_in(1..MAX_BYTES + 1)?, &bytes)?)
     } else if let Some(ty) = table.get("type") {
         typed(&table, dtype(&ty)?)?
@@ -146,6 +183,7 @@ fn buffer(folder: &Path, name: &str, node: &Node<'_>) -> Result<Buffer, Manifest
         name: name.to_owned(),
         shaped: table.get("file").is_some() && array.dtype.is_some(),
         array,
+        address: address(&table, "address", fixed)?,
     })
 }
 
@@ -266,7 +304,12 @@ fn three(
     Ok((nodes.len() as u32, out))
 }
 
-fn dispatch(folder: &Path, buffers: &[Buffer], node: &Node<'_>) -> Result<Dispatch, ManifestError> {
+fn dispatch(
+    folder: &Path,
+    buffers: &[Buffer],
+    fixed: bool,
+    node: &Node<'_>,
+) -> Result<Dispatch, ManifestError> {
     let table = node.table("a table")?;
     table.only(keys::DISPATCH.names())?;
     let code_object = table.need("code_object")?;
@@ -308,6 +351,13 @@ fn dispatch(folder: &Path, buffers: &[Buffer], node: &Node<'_>) -> Result<Dispat
             args.push((node.place(), arg(buffers, &node)?));
         }
     }
+    let kernarg = match (table.get("kernarg"), &arg_list) {
+        (None, _) => None,
+        (Some(node), None) => Some(read_array(folder, &node)?.bytes),
+        (Some(node), Some(_)) => {
+            return Err(node.error("give either `args` or `kernarg`, which has all arguments"));
+        }
+    };
     let repeat = match table.get("repeat") {
         Some(node) => node.integer_in(1..1 << 32)? as u64,
         None => 1,
@@ -316,6 +366,7 @@ fn dispatch(folder: &Path, buffers: &[Buffer], node: &Node<'_>) -> Result<Dispat
         place: node.place(),
         code_object: folder.join(code_object.string("a file name")?),
         code_object_place: code_object.place(),
+        code_address: address(&table, "code_address", fixed)?,
         kernel: kernel.string("a kernel's name")?.to_owned(),
         kernel_place: kernel.place(),
         dimensions,
@@ -336,6 +387,7 @@ fn dispatch(folder: &Path, buffers: &[Buffer], node: &Node<'_>) -> Result<Dispat
         stack_place: stack.as_ref().unwrap_or(node).place(),
         repeat,
         args,
+        kernarg,
         args_place: arg_list.as_ref().unwrap_or(node).place(),
     })
 }

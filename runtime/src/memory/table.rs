@@ -213,7 +213,26 @@ impl Table {
             let (block, used) = self.zones[part as usize].take(gap, place)?;
             Some((block, used, part, gap))
         })?;
-        let end = block.reserved_end(gap);
+        let used_before = used || part != Part::Data;
+        Some(self.note(block, block.reserved_end(gap), purpose, used_before))
+    }
+
+    /// Allocates `len` bytes at the offset `start`, a multiple of [`MIN_ALIGN`]; `None` if something is
+    /// allocated there or the arena has no such place.
+    pub(super) fn alloc_at(&mut self, purpose: Purpose, start: u64, len: u64) -> Option<Placed> {
+        if !start.is_multiple_of(MIN_ALIGN) || len > self.len || start > self.len {
+            return None;
+        }
+        let part = self.zones.iter().position(|zone| start < zone.end)?;
+        let place = |from: u64| (from <= start).then_some(Block { start, len });
+        let (block, used) = self.zones[part].take(RED_ZONE, place)?;
+        let used_before = used || part != Part::Data as usize;
+        Some(self.note(block, block.reserved_end(RED_ZONE), purpose, used_before))
+    }
+
+    /// Notes an allocation. Parts other than the data are below it, so guests, or only the host, may
+    /// write to their free space.
+    fn note(&mut self, block: Block, end: u64, purpose: Purpose, used_before: bool) -> Placed {
         let covered: Vec<u64> = self
             .freed
             .range(..end)
@@ -224,14 +243,13 @@ impl Table {
         for start in covered {
             self.freed.remove(&start);
         }
+        let len = block.len;
         self.live.insert(block.start, Entry { len, end, purpose });
-        Some(Placed {
+        Placed {
             block,
             end,
-            // These parts are below the data, so guests, or only the host, may write to their free
-            // space.
-            used_before: used || part != Part::Data,
-        })
+            used_before,
+        }
     }
 
     /// Takes the allocation at `start` back.

@@ -63,8 +63,8 @@ fn unknown_keys_and_missing_files() {
     let text = saxpy(&example("saxpy/saxpy.gfx900.co"), "saxpy", SHAPE, ARGS);
     assert_eq!(
         error("key", &text.replace("grid", "gird")),
-        "m.toml:7: dispatch[0].gird: unknown key `gird`; known here: code_object, kernel, grid, workgroup, \
-         global_offset, dynamic_lds, stack, repeat, args"
+        "m.toml:7: dispatch[0].gird: unknown key `gird`; known here: code_object, code_address, kernel, \
+         grid, workgroup, global_offset, dynamic_lds, stack, repeat, args, kernarg"
     );
     assert_eq!(
         error(
@@ -309,7 +309,7 @@ fn foreign_text_is_cut_and_escaped() {
     let message = error("long-key", &text);
     assert!(
         message.contains(&format!(
-            ": unknown key `{}... (800 more characters)`; known here: buffers, ",
+            ": unknown key `{}... (800 more characters)`; known here: memory, buffers, ",
             "k".repeat(200)
         )),
         "{message}"

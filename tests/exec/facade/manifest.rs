@@ -163,16 +163,16 @@ fn files_that_are_not_manifests() {
 fn unknown_keys_are_errors_everywhere() {
     assert_eq!(
         error(&format!("{DISPATCH}\n[output]\n")),
-        "m.toml:7: output: unknown key `output`; known here: buffers, dispatch, outputs, expect"
+        "m.toml:7: output: unknown key `output`; known here: memory, buffers, dispatch, outputs, expect"
     );
     assert_eq!(
         error(&buffer("{ bytes = 4, color = 1 }")),
         "m.toml:2: buffers.x.color: unknown key `color`; known here: file, bytes, type, count, random, \
-         values, fill"
+         values, fill, address"
     );
     assert_eq!(
         error(&buffer("{ bytes = 4, count = 1 }")),
-        "m.toml:2: buffers.x.count: unknown key `count`; known here: bytes"
+        "m.toml:2: buffers.x.count: unknown key `count`; known here: bytes, address"
     );
     assert_eq!(
         error(&buffer(
@@ -182,8 +182,8 @@ fn unknown_keys_are_errors_everywhere() {
     );
     assert_eq!(
         error(&dispatch("blocks = [1]")),
-        "m.toml:8: dispatch[0].blocks: unknown key `blocks`; known here: code_object, kernel, grid, \
-         workgroup, global_offset, dynamic_lds, stack, repeat, args"
+        "m.toml:8: dispatch[0].blocks: unknown key `blocks`; known here: code_object, code_address, \
+         kernel, grid, workgroup, global_offset, dynamic_lds, stack, repeat, args, kernarg"
     );
     assert_eq!(
         error(&format!(
@@ -197,6 +197,51 @@ fn unknown_keys_are_errors_everywhere() {
         "m.toml:8: dispatch[0].args[0].f80: unknown argument type `f80`; known are i8 u8 i16 u16 i32 u32 \
          i64 u64 f16 f32 f64 local hex"
     );
+}
+
+#[test]
+fn addresses_are_given_everywhere_or_nowhere() {
+    let memory = "[memory]\naddress = 0x100000000000\nbytes = 0x10000000\n";
+    let code = "code_address = 0x100000010000\n";
+    let fixed = format!(
+        "{memory}[buffers]\nx = {{ bytes = 64, address = 0x100008000000 }}\n{DISPATCH}{code}"
+    );
+    let manifest = parse(&fixed).expect("it is right");
+    let place = manifest.memory.expect("it says where memory is");
+    assert_eq!(
+        (place.address, place.bytes),
+        (0x1000_0000_0000, 0x1000_0000)
+    );
+    assert_eq!(manifest.buffers[0].address, Some(0x1000_0800_0000));
+    assert_eq!(manifest.dispatches[0].code_address, Some(0x1000_0001_0000));
+    for (text, wrong) in [
+        (
+            fixed.replace(memory, ""),
+            "m.toml:2: buffers.x.address: addresses need [memory], which says where guest memory is",
+        ),
+        (
+            fixed.replace(", address = 0x100008000000", ""),
+            "m.toml:5: buffers.x: with [memory] the key `address` is needed here",
+        ),
+        (
+            fixed.replace(code, ""),
+            "m.toml:6: dispatch[0]: with [memory] the key `code_address` is needed here",
+        ),
+        (
+            fixed.replace("address = 0x100000000000", "address = 0x100000000100"),
+            "m.toml:2: memory.address: 0x100000000100 is no multiple of 65536",
+        ),
+        (
+            fixed.replace("bytes = 0x10000000\n", "bytes = 1\n"),
+            "m.toml:3: memory.bytes: 1 is outside 67108864 to 70368744177664",
+        ),
+        (
+            dispatch("args = []\nkernarg = \"none.bin\""),
+            "m.toml:9: dispatch[0].kernarg: give either `args` or `kernarg`, which has all arguments",
+        ),
+    ] {
+        assert_eq!(error(&text), wrong);
+    }
 }
 
 #[test]
