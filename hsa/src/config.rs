@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,9 +12,13 @@ use runtime::engine::EngineKind;
 use runtime::object::{PROCESSORS, Processor};
 
 use crate::guard::say;
+use crate::record;
 
 /// The GPU that programs see when nothing is said.
 const DEFAULT_GPU: &str = "gfx906";
+
+/// Most bytes of a recorded launch when nothing is said.
+const DEFAULT_RECORD_BYTES: u64 = 1 << 30;
 
 /// Size of a folder of translated code in MiB when nothing is said.
 const DEFAULT_CACHE_MIB: u64 = 512;
@@ -94,6 +99,8 @@ pub(crate) struct Config {
     pub(crate) cache_limit: u64,
     /// Where the profile is written at the end.
     pub(crate) profile: Option<Destination>,
+    /// Which launches are recorded.
+    pub(crate) record: Option<record::Options>,
 }
 
 /// Where a report goes.
@@ -149,6 +156,17 @@ fn seconds(text: &str) -> Option<Duration> {
     (!seconds.is_zero()).then_some(seconds)
 }
 
+/// A number, or a range without its end.
+fn index(text: &str) -> Option<Range<u64>> {
+    match text.split_once("..") {
+        Some((first, end)) => Some(first.parse().ok()?..end.parse().ok()?),
+        None => {
+            let only: u64 = text.parse().ok()?;
+            Some(only..only.checked_add(1)?)
+        }
+    }
+}
+
 /// The bytes of so many MiB.
 const fn mib(n: u64) -> u64 {
     n.saturating_mul(1 << 20)
@@ -159,6 +177,22 @@ impl Config {
     /// `None`.
     pub(crate) fn from_env() -> Option<Config> {
         Config::read().ok()
+    }
+
+    /// Which launches are recorded.
+    fn record() -> Result<Option<record::Options>, Invalid> {
+        let Some(folder) = get("WAVELIFT_RECORD") else {
+            return Ok(None);
+        };
+        let index = read("WAVELIFT_RECORD_INDEX", "a number or a range N..M", index)?;
+        Ok(Some(record::Options {
+            folder: folder.into(),
+            kernel: read("WAVELIFT_RECORD_KERNEL", "text", |name| {
+                Some(name.to_owned())
+            })?,
+            index: index.unwrap_or(0..u64::MAX),
+            limit: number("WAVELIFT_RECORD_LIMIT", DEFAULT_RECORD_BYTES)?,
+        }))
     }
 
     fn read() -> Result<Config, Invalid> {
@@ -202,6 +236,7 @@ impl Config {
             cache: get("WAVELIFT_CACHE").map(PathBuf::from),
             cache_limit: mib(number("WAVELIFT_CACHE_MIB", DEFAULT_CACHE_MIB)?),
             profile,
+            record: Config::record()?,
         })
     }
 }

@@ -48,9 +48,16 @@ impl Reader {
 pub(crate) struct Module {
     /// `None` only while it is being dropped.
     code: Option<LoadedCode>,
+    /// The file, where launches are recorded.
+    bytes: Option<Vec<u8>>,
 }
 
 impl Module {
+    /// The code object's file.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        self.bytes.as_deref()
+    }
+
     pub(crate) fn code(&self) -> &LoadedCode {
         self.code.as_ref().expect("it is there until the drop")
     }
@@ -191,7 +198,10 @@ impl Executable {
             CodeError::Load(error) => refuse(&error),
             CodeError::Alloc(_) | CodeError::Memory(_) => Status::OUT_OF_RESOURCES,
         })?;
-        let module = Arc::new(Module { code: Some(code) });
+        let module = Arc::new(Module {
+            code: Some(code),
+            bytes: rt.recorder.is_some().then(|| bytes.to_vec()),
+        });
         #[cfg(feature = "jit")]
         if rt.config.profile.is_some() {
             rt.profile.keep(&module);

@@ -21,6 +21,10 @@
 //! | `WAVELIFT_STATS` | 1: prints counters at the end | 0 |
 //! | `WAVELIFT_MEMCHECK` | 1: checks accesses exactly | 0 |
 //! | `WAVELIFT_PROFILE` | file to which a profile is appended at the end; `-` is standard error | none |
+//! | `WAVELIFT_RECORD` | folder to which each launch is written as a launch manifest | none |
+//! | `WAVELIFT_RECORD_KERNEL` | the kernel whose launches are recorded | all |
+//! | `WAVELIFT_RECORD_INDEX` | which of them: a number, from 0 on, or a range N..M without M | all |
+//! | `WAVELIFT_RECORD_LIMIT` | most bytes of memory of a recorded launch | 1073741824 |
 //! | `WAVELIFT_UNUSED` | file that is removed when the program uses the GPU | none |
 #![allow(
     unsafe_code,
@@ -45,6 +49,7 @@ mod pools;
 #[cfg(feature = "jit")]
 mod profile;
 mod queue;
+mod record;
 mod signal;
 mod state;
 mod stats;

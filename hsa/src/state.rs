@@ -18,6 +18,7 @@ use crate::image::Images;
 use crate::lock::{read, write};
 use crate::pools::Pools;
 use crate::queue::Queues;
+use crate::record::{self, Recorder};
 use crate::signal::Signals;
 use crate::stats::Totals;
 
@@ -86,6 +87,8 @@ pub(crate) struct Runtime {
     pub(crate) kernels: RwLock<HashMap<u64, Arc<KernelEntry>>>,
     pub(crate) events: Mutex<Vec<Event>>,
     pub(crate) totals: Totals,
+    /// Records launches, if requested.
+    pub(crate) recorder: Option<Recorder>,
     #[cfg(feature = "jit")]
     pub(crate) profile: crate::profile::Modules,
 }
@@ -104,8 +107,8 @@ impl Runtime {
         };
         let options = memory::Options {
             reserve: config.vram.saturating_add(HOST_RESERVE),
+            address: config.record.is_some().then_some(record::ADDRESS),
             exact: config.memcheck,
-            ..memory::Options::default()
         };
         let memory = Memory::with_options(options)
             .inspect_err(|error| fail("no memory", error))
@@ -119,6 +122,7 @@ impl Runtime {
         if config.stats || config.profile.is_some() {
             crate::stats::print_at_exit();
         }
+        let recorder = config.record.clone().map(Recorder::new);
         Some(Runtime {
             engine,
             dispatcher: Dispatcher::new(),
@@ -135,6 +139,7 @@ impl Runtime {
             kernels: RwLock::new(HashMap::new()),
             events: Mutex::new(Vec::new()),
             totals: Totals::default(),
+            recorder,
             #[cfg(feature = "jit")]
             profile: crate::profile::Modules::default(),
             memory,

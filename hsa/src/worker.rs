@@ -199,17 +199,18 @@ fn kernel(
     let named = |what: &dyn std::fmt::Display| format!("kernel {}: {what}", entry.code.name);
     let shape = Shape::new(grid, workgroup, dims).map_err(|error| malformed(named(&error)))?;
     let fixed = entry.code.descriptor.group_segment_fixed_size;
+    let queued = Queued {
+        kernarg,
+        packet: address,
+        queue: queue.address,
+        dispatch_id: index,
+        private_bytes: words[6],
+    };
     let launch = Launch {
         shape,
         global_offset: [0; 3],
         dynamic_lds: words[7].saturating_sub(fixed),
-        arguments: Arguments::Queued(Queued {
-            kernarg,
-            packet: address,
-            queue: queue.address,
-            dispatch_id: index,
-            private_bytes: words[6],
-        }),
+        arguments: Arguments::Queued(queued),
     };
     let settings = Settings {
         threads: queue.threads(rt.config.threads),
@@ -218,6 +219,8 @@ fn kernel(
         on_wait: Some(warn_of_wait),
         ..Settings::default()
     };
+    let recorder = rt.recorder.as_ref();
+    let recording = recorder.map(|recorder| recorder.begin(rt, &entry, &queued));
     let running = rt.signals.kernel_runs();
     let start = clock::now();
     let result = rt.dispatcher.run(
@@ -230,6 +233,9 @@ fn kernel(
     );
     let end = clock::now();
     drop(running);
+    if let Some(recording) = recording {
+        recording.finish(rt, &entry, &launch, result.is_ok());
+    }
     let count = |stats: &Stats| {
         if rt.config.stats || rt.config.profile.is_some() {
             rt.totals.add(&entry.code.name, stats, end - start);

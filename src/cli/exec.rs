@@ -39,7 +39,8 @@ use library::Library;
 Options stand before the program; what follows its name is its own. An option that is not given
 leaves its environment variable as it is: WAVELIFT_GPU, WAVELIFT_THREADS, WAVELIFT_ENGINE,
 WAVELIFT_VRAM_MIB, WAVELIFT_STACK, WAVELIFT_TIMEOUT, WAVELIFT_CACHE, WAVELIFT_CACHE_MIB,
-WAVELIFT_STATS=1, WAVELIFT_MEMCHECK=1, WAVELIFT_PROFILE.
+WAVELIFT_STATS=1, WAVELIFT_MEMCHECK=1, WAVELIFT_PROFILE, WAVELIFT_RECORD, WAVELIFT_RECORD_KERNEL,
+WAVELIFT_RECORD_INDEX, WAVELIFT_RECORD_LIMIT.
 
 The exit status is the program's; 2 if it was not started. A guest fault ends the program the way a
 GPU fault does, which for HIP is SIGABRT."
@@ -84,6 +85,20 @@ pub(super) struct Args {
     /// At the end write time by kernel and by translated region, to a file or to standard error
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     profile: Option<Option<PathBuf>>,
+    /// Write each launch as a launch manifest with its memory and its code object into this folder, for
+    /// run, diff, bench and profile [default: WAVELIFT_RECORD, else none]
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+    /// Record only launches of the kernel of this name [default: WAVELIFT_RECORD_KERNEL, else all]
+    #[arg(long, value_name = "NAME")]
+    record_kernel: Option<String>,
+    /// Record only launches with these numbers, from 0 on, of those of the kernel: N, or N..M without M
+    /// [default: WAVELIFT_RECORD_INDEX, else all]
+    #[arg(long, value_name = "N..M", value_parser = index)]
+    record_index: Option<String>,
+    /// Most bytes of memory of a recorded launch [default: WAVELIFT_RECORD_LIMIT, else 2^30]
+    #[arg(long, value_name = "BYTES")]
+    record_limit: Option<u64>,
     /// Report accesses outside the exact allocation, and reads of LDS and scratch that were never
     /// written; slow
     #[arg(long)]
@@ -168,6 +183,10 @@ impl Args {
             ("WAVELIFT_STATS", flag(self.stats)),
             ("WAVELIFT_PROFILE", self.profile_file()?),
             ("WAVELIFT_MEMCHECK", flag(self.memcheck)),
+            ("WAVELIFT_RECORD", self.record_folder()?),
+            ("WAVELIFT_RECORD_KERNEL", text(self.record_kernel.clone())),
+            ("WAVELIFT_RECORD_INDEX", text(self.record_index.clone())),
+            ("WAVELIFT_RECORD_LIMIT", number(self.record_limit)),
         ];
         let given = |(name, value): (_, Option<_>)| Some((name, value?));
         Ok(settings.into_iter().filter_map(given))
@@ -196,6 +215,17 @@ impl Args {
         Ok(Some(folder.into_os_string()))
     }
 
+    /// The folder of recorded launches, which is made.
+    fn record_folder(&self) -> anyhow::Result<Option<OsString>> {
+        let Some(folder) = &self.record else {
+            return Ok(None);
+        };
+        let problem = || format!("cannot record launches in {}", folder.display());
+        std::fs::create_dir_all(folder).with_context(problem)?;
+        let folder = std::path::absolute(folder).with_context(problem)?;
+        Ok(Some(folder.into_os_string()))
+    }
+
     /// The file of the profile, emptied, since each process of the program adds its own.
     fn profile_file(&self) -> anyhow::Result<Option<OsString>> {
         let file = match &self.profile {
@@ -211,6 +241,17 @@ impl Args {
         let file = std::path::absolute(file).with_context(problem)?;
         Ok(Some(file.into_os_string()))
     }
+}
+
+/// A number, or a range without its end.
+fn index(text: &str) -> Result<String, String> {
+    let wrong = |_| format!("`{text}` is neither a number nor a range such as 3..7");
+    let (first, end) = text.split_once("..").unwrap_or((text, ""));
+    let first: u64 = first.parse().map_err(wrong)?;
+    if text.contains("..") && end.parse::<u64>().map_err(wrong)? <= first {
+        return Err(format!("the range {text} is empty"));
+    }
+    Ok(text.to_owned())
 }
 
 /// Tells the user something that is not the program's.

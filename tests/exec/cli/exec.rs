@@ -7,6 +7,7 @@ use super::{Outcome, file, folder, wavelift, wavelift_in};
 #[cfg(embedded)]
 mod embedded;
 mod gpu;
+mod record;
 mod tools;
 
 /// Can `exec` run a program? Not where only this package was built.
