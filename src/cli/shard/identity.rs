@@ -58,6 +58,11 @@ impl Identity {
         launch.number(dispatch.dynamic_lds.into());
         let stack = options.stack.or(dispatch.stack);
         launch.number(stack.map_or(u64::MAX, u64::from));
+        if let Some(bytes) = &dispatch.kernarg {
+            launch.add(bytes);
+        }
+        let place = dispatch.code_address.unwrap_or_default();
+        launch.number(place);
         for (_, arg) in &dispatch.args {
             match arg {
                 Arg::Buffer { index, offset } => {
@@ -81,6 +86,7 @@ impl Identity {
             let dtype = buffer.array.dtype.map_or("", |dtype| dtype.name());
             launch.add(dtype.as_bytes());
             launch.number(buffer.array.bytes.len() as u64);
+            launch.number(buffer.address.unwrap_or_default());
             inputs.add(&buffer.array.bytes);
         }
         Ok(Identity {

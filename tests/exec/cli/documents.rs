@@ -134,6 +134,13 @@ fn commands_of_the_hip_tutorial() {
 }
 
 #[test]
+fn commands_about_recorded_launches() {
+    if hip() {
+        assert!(run("docs/record.md") > 4);
+    }
+}
+
+#[test]
 fn commands_about_rocm_programs() {
     if hip() && installed("rocminfo", "rocminfo") {
         assert!(run("docs/exec.md") > 2);
