@@ -466,12 +466,13 @@ impl Writer<'_> {
             "s_load_dwordx16",
         ];
         let op = self.rows.opcode(Encoding::Smem, NAMES[log as usize]);
-        match self.gfx().is_gfx8_up() {
-            true => self.words_of([0x30 << 26 | op << 18 | 1 << 17 | d << 6 | pair / 2, offset]),
-            false => {
-                let word = 0x18 << 27 | op << 22 | d << 15 | pair / 2 << 9 | 1 << 8 | offset / 4;
-                self.push(&word.to_le_bytes());
-            }
+        let base = pair / 2;
+        if self.gfx().is_gfx8_up() {
+            self.words_of([0x30 << 26 | op << 18 | 1 << 17 | d << 6 | base, offset]);
+        } else {
+            let dwords = offset / 4;
+            let word = 0x18 << 27 | op << 22 | d << 15 | base << 9 | 1 << 8 | dwords;
+            self.push(&word.to_le_bytes());
         }
     }
 
