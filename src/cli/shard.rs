@@ -196,7 +196,7 @@ impl Verdict {
             );
         }
         // Two workgroups of one shard may share what they write; two shards that are joined may, too.
-        if verdict.shards % shards != 0 {
+        if !verdict.shards.is_multiple_of(shards) {
             bail!(
                 "{shown} is about {} shards, which do not make up {shards} equal ones; run `wavelift shard check` with \
                  --shards {shards}",
