@@ -72,3 +72,13 @@ def test_a_fault_of_both_engines_is_no_difference(faults):
     with pytest.raises(wavelift.Fault) as caught:
         faults["wild_load"].diff(bytearray(4096), 64, grid=64)
     assert caught.value.lane == 17
+
+
+def test_functions_of_the_package(saxpy):
+    x, y = np.ones(128, np.float32), np.ones(128, np.float32)
+    arguments = (y, x, 2.0, 128)
+    assert wavelift.diff(saxpy, *arguments, grid=128) is None
+    assert wavelift.profile(saxpy, *arguments, grid=128).waves == 2
+    events = wavelift.trace(saxpy, *arguments, grid=128, limit=2)
+    assert [str(event) for event in events] == [str(event) for event in saxpy.trace(*arguments, grid=128, limit=2)]
+    np.testing.assert_array_equal(y, 1)

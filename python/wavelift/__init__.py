@@ -8,6 +8,8 @@
 array([0, 2, 4, 6], dtype=int32)
 """
 
+from typing import Any
+
 from ._wavelift import (
     Buffer,
     Device,
@@ -26,6 +28,23 @@ from ._wavelift import (
     targets,
 )
 from .errors import CompileError, Error, Fault, LoadError, NoCompilerError
+
+
+
+def diff(kernel: Kernel, *arguments: Any, **launch: Any) -> Difference | None:
+    """Where the interpreter and the translator differ, as `kernel.diff(...)`."""
+    return kernel.diff(*arguments, **launch)
+
+
+def profile(kernel: Kernel, *arguments: Any, **launch: Any) -> Profile:
+    """Where a kernel spends its time, as `kernel.profile(...)`."""
+    return kernel.profile(*arguments, **launch)
+
+
+def trace(kernel: Kernel, *arguments: Any, **launch: Any) -> list[TraceEvent]:
+    """What a wave of a kernel executes, as `kernel.trace(...)`."""
+    return kernel.trace(*arguments, **launch)
+
 
 __all__ = [
     "Buffer",
@@ -47,5 +66,8 @@ __all__ = [
     "Stream",
     "TraceEvent",
     "default_device",
+    "diff",
+    "profile",
     "targets",
+    "trace",
 ]
