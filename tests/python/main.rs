@@ -28,7 +28,9 @@ fn the_package_passes_its_tests() {
     }
     let check = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/check");
     let mut command = Command::new(check);
-    command.arg("-q");
+    command
+        .arg("-q")
+        .env("WAVELIFT_PROGRAM", env!("CARGO_BIN_EXE_wavelift"));
     // What Cargo tells a test about its own package is not meant for the Cargo that builds the extension.
     let own = [
         "CARGO_PKG_",
