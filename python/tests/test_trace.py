@@ -24,9 +24,9 @@ def test_a_trace(saxpy):
     (store,) = (event for event in events if event.instruction.startswith("global_store"))
     assert len(store.memory) == 64
     for lane, (access, of_lane, name, offset, value, new) in enumerate(store.memory):
-        assert (access, of_lane, name, offset) == ("write", lane, "y", 4 * (64 + lane))
+        assert (access, of_lane, name, offset) == ("write", lane, "argument 1", 4 * (64 + lane))
         assert value == np.float32(sums[lane]).tobytes() and new is None
-    assert "write 4 bytes of y at 0-63: 0x100 +4" in str(store)
+    assert "write 4 bytes of argument 1 at 0-63: 0x100 +4" in str(store)
     assert store.instruction in repr(store)
     scalar = next(event for event in events if event.instruction.startswith("s_load"))
     assert scalar.memory[0][:4] == ("read", None, "arguments", scalar.memory[0][3])
