@@ -1,9 +1,13 @@
+import signal
 import re
 from pathlib import Path
 
 import pytest
 
 import wavelift
+
+# A shell's background jobs ignore it, and tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["pytester"]
 
