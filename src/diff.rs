@@ -471,13 +471,10 @@ impl fmt::Display for Divergence {
         }
         for difference in self.registers.iter().take(SHOWN) {
             let RegisterDifference {
-                register,
-                lane,
-                reference,
-                other,
+                reference, other, ..
             } = difference;
-            let lane = lane.map_or_else(String::new, |lane| format!("[{lane}]"));
-            write!(f, "\n  {register}{lane}: 0x{reference:08x}, 0x{other:08x}")?;
+            let name = difference.name();
+            write!(f, "\n  {name}: 0x{reference:08x}, 0x{other:08x}")?;
         }
         if self.registers.len() > SHOWN {
             write!(f, "\n  and {} more registers", self.registers.len() - SHOWN)?;

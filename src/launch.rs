@@ -134,6 +134,21 @@ impl Launch {
         }
     }
 
+    /// The numbers in each dimension of the workgroup that is dispatched as the `number`th, from 0 on; `None` if there
+    /// are not so many. The first dimension counts fastest.
+    ///
+    /// ```
+    /// # use wavelift::Launch;
+    /// let launch = Launch::new([64, 64], [16, 16]);
+    /// assert_eq!(launch.workgroup(6)?, Some([2, 1, 0]));
+    /// assert_eq!(launch.workgroup(16)?, None);
+    /// # Ok::<(), wavelift::Error>(())
+    /// ```
+    pub fn workgroup(&self, number: u64) -> Result<Option<[u32; 3]>, Error> {
+        let shape = self.shape()?;
+        Ok((number < shape.total()).then(|| shape.group(number).id))
+    }
+
     /// Its workgroups.
     pub(crate) fn shape(&self) -> Result<Shape, Error> {
         let shape = Shape::new(self.grid.sizes, self.workgroup.sizes, self.grid.dims);

@@ -14,6 +14,7 @@ use std::sync::Mutex;
 
 use runtime::MemoryError;
 use runtime::dispatch::{DEFAULT_STACK, Launch, Queued};
+use runtime::foreign::Foreign;
 use runtime::memory::{Allocation, Purpose};
 
 use crate::executable::{self, KernelEntry, Module};
@@ -265,7 +266,8 @@ impl Recording<'_> {
         let (number, name) = (selected.number, selected.name.clone());
         if let Err(refusal) = self.write(selected, rt, entry, launch, ended) {
             say(format_args!(
-                "launch {number} of kernel {name} is not recorded: {refusal}"
+                "launch {number} of kernel {} is not recorded: {refusal}",
+                Foreign(&name)
             ));
         }
     }
@@ -300,7 +302,7 @@ impl Recording<'_> {
         let _ = write!(
             text,
             "# Launch {number} of kernel {}.\n[memory]\naddress = {base:#x}\nbytes = {len:#x}\n\n[buffers]\n",
-            entry.code.name
+            Foreign(&entry.code.name)
         );
         let mut expect = String::from("\n[expect]\n");
         for (block, after) in before.blocks.iter().zip(&after) {
@@ -374,8 +376,12 @@ fn stack(rt: &Runtime, entry: &KernelEntry, launch: &Launch<'_>) -> Option<u32> 
 
 /// Text as a string of TOML.
 fn quoted(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("\"{escaped}\"")
+    let escaped = text.chars().map(|c| match c {
+        '\\' | '"' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
 }
 
 fn create(folder: &Path) -> Result<(), Refusal> {
@@ -400,4 +406,18 @@ fn code_object(folder: &Path, module: &Module) -> Result<String, Refusal> {
         write(&path, module.bytes().ok_or(Refusal::NoCode)?)?;
     }
     Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_kernels_cannot_end_their_string() {
+        assert_eq!(quoted("_Z3addPf"), "\"_Z3addPf\"");
+        assert_eq!(
+            quoted("a\"\\\n\u{1}\u{e9}"),
+            "\"a\\\"\\\\\\u000a\\u0001\u{e9}\""
+        );
+    }
 }

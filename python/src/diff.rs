@@ -1,10 +1,12 @@
 //! Comparison of the engines.
 
+use std::time::Duration;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use wavelift::diff::{Comparison, Divergence, Narrowed, Outcome, Verdict, Workgroup};
 use wavelift::trace::Names;
-use wavelift::{DeviceOptions, Launch, Settings};
+use wavelift::{DeviceOptions, Launch};
 
 use crate::device::Device;
 use crate::elsewhere::Elsewhere;
@@ -29,7 +31,7 @@ pub(crate) fn compare(
     kernel: &Kernel,
     values: &Bound<'_, PyTuple>,
     launch: &Launch,
-    settings: impl FnOnce(Settings<'static>) -> Settings<'static>,
+    timeout: Option<Duration>,
     step_limit: u64,
 ) -> PyResult<Option<Difference>> {
     let known = kernel.module.get();
@@ -41,16 +43,11 @@ pub(crate) fn compare(
     let comparison = Comparison::new(options).map_err(|error| exception(py, &error))?;
     let device = Device::from(comparison.device().clone());
     let there = Elsewhere::new(py, kernel, values, device)?;
-    let settings = settings(comparison.device().settings());
     let (inner, args) = (&there.kernel.inner, &there.args);
     let names = there.names();
     let name = inner.name().to_owned();
-    run::interruptible(py, |token| {
-        let settings = Settings {
-            cancel: Some(token),
-            ..settings
-        };
-        let difference = match comparison.launch(inner, launch, args, &settings)? {
+    run::interruptible(py, comparison.device(), timeout, |settings| {
+        let difference = match comparison.launch(inner, launch, args, settings)? {
             Verdict::Same(Outcome::Ended) => return Ok(None),
             Verdict::Same(Outcome::Faulted(fault)) => return Err(wavelift::Error::Fault(fault)),
             Verdict::Different(difference) => difference,

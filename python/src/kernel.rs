@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use wavelift::trace::Selection;
-use wavelift::{Arg, ArgKind, Launch, Settings, Size};
+use wavelift::{Arg, ArgKind, Launch, Size};
 
 use crate::array::View;
 use crate::buffer::{Buffer, Local, Pointer};
@@ -198,14 +198,6 @@ fn geometry(
         .dynamic_lds(lds))
 }
 
-/// Settings with another time limit, if there is one.
-fn limited(timeout: Option<Duration>) -> impl FnOnce(Settings<'static>) -> Settings<'static> {
-    move |settings| Settings {
-        timeout: timeout.or(settings.timeout),
-        ..settings
-    }
-}
-
 #[pymethods]
 impl Kernel {
     /// Runs the kernel over `grid` work-items in workgroups of `block`, and waits for its end.
@@ -272,8 +264,8 @@ impl Kernel {
     ) -> PyResult<Option<Difference>> {
         let kernel = slf.get();
         let launch = geometry(&kernel.inner, grid, block, offset, lds)?;
-        let settings = limited(device::limit(timeout)?);
-        diff::compare(slf.py(), kernel, args, &launch, settings, step_limit)
+        let timeout = device::limit(timeout)?;
+        diff::compare(slf.py(), kernel, args, &launch, timeout, step_limit)
     }
 
     /// What a wave executes, instruction by instruction: interprets it, on copies of the arguments.
@@ -293,13 +285,13 @@ impl Kernel {
     ) -> PyResult<Vec<TraceEvent>> {
         let kernel = slf.get();
         let launch = geometry(&kernel.inner, grid, block, offset, lds)?;
-        let settings = limited(device::limit(timeout)?);
         let selection = Selection {
             workgroup: workgroup.into(),
             wave,
             limit,
         };
-        trace::record(slf.py(), kernel, args, &launch, settings, selection)
+        let timeout = device::limit(timeout)?;
+        trace::record(slf.py(), kernel, args, &launch, timeout, selection)
     }
 
     /// Its name.

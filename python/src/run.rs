@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use wavelift::{Arg, CancelToken, Error, Event, Kernel, Launch, Stats};
+use wavelift::{Arg, CancelToken, Error, Event, Kernel, Launch, Settings, Stats};
 
 use crate::device::Device;
 use crate::error::exception;
@@ -59,49 +59,54 @@ pub(crate) fn launch(
 /// Waits for the end of a launch, for signals as well. With a token the launch is cancelled, and its
 /// end awaited, when a signal handler raises an exception.
 pub(crate) fn wait(py: Python<'_>, event: &Event, token: Option<&CancelToken>) -> PyResult<Stats> {
+    let result = poll(py, token, || event.wait_timeout(POLL))?;
+    result.map_err(|error| exception(py, &error))
+}
+
+/// Does work that launches kernels with the settings of a device, on a thread of its own. An exception
+/// of a signal handler cancels the launches.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    device: &wavelift::Device,
+    timeout: Option<Duration>,
+    work: impl FnOnce(&Settings<'_>) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let token = CancelToken::new();
+    let mut settings = device.settings();
+    settings.timeout = timeout.or(settings.timeout);
+    settings.cancel = Some(token.clone());
+    let result = std::thread::scope(|scope| {
+        let (sender, mut receiver) = mpsc::channel();
+        scope.spawn(move || sender.send(work(&settings)));
+        let waiting = &mut receiver;
+        poll(py, Some(&token), move || match waiting.recv_timeout(POLL) {
+            Ok(result) => Some(Some(result)),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(None),
+        })
+    });
+    let result = result?.ok_or_else(|| PyRuntimeError::new_err("bug: a launch has panicked"))?;
+    result.map_err(|error| exception(py, &error))
+}
+
+/// Calls `look`, which waits for [`POLL`], until it has something. When a signal handler raises an
+/// exception, cancels the token, if there is one, and waits all the same before it returns.
+fn poll<T: Send>(
+    py: Python<'_>,
+    token: Option<&CancelToken>,
+    mut look: impl FnMut() -> Option<T> + Send,
+) -> PyResult<T> {
     loop {
-        if let Some(result) = py.detach(|| event.wait_timeout(POLL)) {
-            return result.map_err(|error| exception(py, &error));
+        if let Some(found) = py.detach(&mut look) {
+            return Ok(found);
         }
         if let Err(raised) = py.check_signals() {
             if let Some(token) = token {
                 token.cancel();
                 // How it ended does not matter any more.
-                let _ended = py.detach(|| event.wait());
+                while py.detach(&mut look).is_none() {}
             }
             return Err(raised);
         }
     }
-}
-
-/// Does work that launches kernels, on a thread of its own. An exception of a signal handler cancels
-/// the token, which all the launches have.
-pub(crate) fn interruptible<T: Send>(
-    py: Python<'_>,
-    work: impl FnOnce(CancelToken) -> Result<T, Error> + Send,
-) -> PyResult<T> {
-    let token = CancelToken::new();
-    let result = std::thread::scope(|scope| {
-        let (sender, mut receiver) = mpsc::channel();
-        let of_work = token.clone();
-        scope.spawn(move || sender.send(work(of_work)));
-        loop {
-            let waiting = &mut receiver;
-            match py.detach(move || waiting.recv_timeout(POLL)) {
-                Ok(result) => return Ok(result),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("bug: a launch has panicked"));
-                }
-            }
-            if let Err(raised) = py.check_signals() {
-                token.cancel();
-                let waiting = &mut receiver;
-                // How it ended does not matter any more.
-                let _ended = py.detach(move || waiting.recv());
-                return Err(raised);
-            }
-        }
-    })?;
-    result.map_err(|error| exception(py, &error))
 }

@@ -1,11 +1,12 @@
 //! Traces of waves.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use wavelift::trace::{self, Format, Names, RegisterValue, Selection, Tracer};
-use wavelift::{Launch, Settings, half};
+use wavelift::{Launch, half};
 
 use crate::device::Device;
 use crate::elsewhere::Elsewhere;
@@ -28,7 +29,7 @@ pub(crate) fn record(
     kernel: &Kernel,
     values: &Bound<'_, PyTuple>,
     launch: &Launch,
-    settings: impl FnOnce(Settings<'static>) -> Settings<'static>,
+    timeout: Option<Duration>,
     selection: Selection,
 ) -> PyResult<Vec<TraceEvent>> {
     let known = kernel.module.get();
@@ -36,20 +37,15 @@ pub(crate) fn record(
     let tracer = Tracer::new(options).map_err(|error| exception(py, &error))?;
     let device = Device::from(tracer.device().clone());
     let there = Elsewhere::new(py, kernel, values, device)?;
-    let settings = settings(tracer.device().settings());
     let (inner, args) = (&there.kernel.inner, &there.args);
     let names = there.names();
-    run::interruptible(py, |token| {
-        let settings = Settings {
-            cancel: Some(token),
-            ..settings
-        };
+    run::interruptible(py, tracer.device(), timeout, |settings| {
         let mut events = Vec::new();
         let each = |event: &trace::Event| {
             events.push(TraceEvent::new(event, &names));
             ControlFlow::Continue(())
         };
-        tracer.launch(inner, launch, args, &settings, selection, each)?;
+        tracer.launch(inner, launch, args, settings, selection, each)?;
         Ok(events)
     })
 }

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use tempfile::{Builder, NamedTempFile};
 
 /// A result that could not be written. What it is about has run.
@@ -81,9 +82,24 @@ impl NewFile {
         })
     }
 
+    /// As [`NewFile::create`], for a file that a command line names.
+    pub(super) fn named(path: &Path) -> anyhow::Result<NewFile> {
+        NewFile::create(path).with_context(|| format!("cannot write {}", path.display()))
+    }
+
     /// The file's name.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Writes the file and puts it in its place.
+    pub(super) fn complete(
+        mut self,
+        write: impl FnOnce(&mut NewFile) -> io::Result<()>,
+    ) -> Result<(), Unwritten> {
+        let name = self.path.display().to_string();
+        let written = write(&mut self).and_then(|()| self.commit());
+        written.map_err(|error| Unwritten::new(name, error))
     }
 
     /// Puts the complete file in its place.

@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use wavelift::profile::{KernelProfile, Run, page};
 use wavelift::{Device, EngineKind, Error, Profiling};
 
@@ -54,11 +53,8 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         .html
         .as_ref()
         .is_some_and(|path| path.as_os_str() == "-");
-    let file = args.html.as_ref().filter(|_| !to_output).map(|path| {
-        let file = NewFile::create(path);
-        file.with_context(|| format!("cannot write {}", path.display()))
-    });
-    let file = file.transpose()?;
+    let file = args.html.as_deref().filter(|_| !to_output);
+    let file = file.map(NewFile::named).transpose()?;
     let kernels = match measure(input, &args.options)? {
         Ok(kernels) => kernels,
         Err(error) if error.fault().is_some() => {

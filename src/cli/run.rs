@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use wavelift::{Device, DeviceOptions, EngineKind, Error, FaultKind, Settings};
 
 use super::Status;
@@ -92,16 +91,12 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         );
     }
     // What cannot be written is reported before anything runs.
-    let create = |path: &PathBuf| {
-        let file = NewFile::create(path);
-        file.with_context(|| format!("cannot write {}", path.display()))
-    };
     let json = match &args.json {
         None => Json::No,
         Some(path) if path.as_os_str() == "-" => Json::Output,
-        Some(path) => Json::File(create(path)?),
+        Some(path) => Json::File(NewFile::named(path)?),
     };
-    let junit = args.junit.as_ref().map(create).transpose()?;
+    let junit = args.junit.as_deref().map(NewFile::named).transpose()?;
     if args.trace.prints() && matches!(json, Json::Output) {
         anyhow::bail!(
             "--json and --trace both print to standard output; write one to a file: --json=FILE or --trace-json=FILE"

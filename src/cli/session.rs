@@ -61,8 +61,6 @@ pub(super) struct Planned {
     /// Stack of a work-item from the manifest.
     stack: Option<u32>,
     pub(super) repeat: u64,
-    /// Workgroups of one launch in each dimension.
-    pub(super) groups: [u64; 3],
     /// Workgroups of one launch.
     pub(super) workgroups: u64,
 }
@@ -171,6 +169,20 @@ impl Session {
             shape: spec.shape.clone(),
             bytes,
         })
+    }
+
+    /// The element of a buffer at an address: its name, such as `y[3]`, its type, and where the buffer begins. Elsewhere
+    /// it is a byte, whose name is the address.
+    pub(super) fn element_at(&self, address: u64) -> (String, Dtype, u64) {
+        for (buffer, spec) in self.buffers.iter().zip(&self.manifest.buffers) {
+            let start = buffer.address();
+            if (start..start + buffer.len()).contains(&address) {
+                let dtype = spec.array.dtype.unwrap_or(Dtype::U8);
+                let index = (address - start) / dtype.size() as u64;
+                return (format!("{}[{index}]", spec.name), dtype, start);
+            }
+        }
+        (format!("0x{address:x}"), Dtype::U8, address)
     }
 
     /// Compares buffers with what the manifest expects: name and result.
@@ -283,10 +295,8 @@ fn plan(
     let size = |sizes: &[u32; 3]| {
         Size::from_slice(&sizes[..dims]).expect("manifests have one to three dimensions")
     };
-    let groups = [0, 1, 2].map(|dim| {
-        let groups = dispatch.grid[dim].div_ceil(dispatch.workgroup[dim]);
-        u64::from(groups)
-    });
+    let groups = dispatch.grid.iter().zip(&dispatch.workgroup);
+    let groups = groups.map(|(grid, workgroup)| u64::from(grid.div_ceil(*workgroup)));
     Ok(Planned {
         kernel,
         launch: Launch::new(size(&dispatch.grid), size(&dispatch.workgroup))
@@ -298,8 +308,7 @@ fn plan(
         },
         stack: dispatch.stack,
         repeat: dispatch.repeat,
-        groups,
-        workgroups: groups.into_iter().fold(1, u64::saturating_mul),
+        workgroups: groups.fold(1, u64::saturating_mul),
     })
 }
 

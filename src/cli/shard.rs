@@ -117,24 +117,6 @@ impl Loaded {
     fn workgroups(&self, shard: Shard) -> Range<u64> {
         shard.of(&(0..self.planned().workgroups))
     }
-
-    /// Where an address is: in a buffer by its name, or elsewhere.
-    fn place(&self, address: u64) -> String {
-        let buffers = self
-            .session
-            .buffers
-            .iter()
-            .zip(&self.session.manifest.buffers);
-        for (buffer, spec) in buffers {
-            let offset = address.wrapping_sub(buffer.address());
-            if offset < buffer.len() {
-                let element = spec.array.dtype.map(|dtype| offset / dtype.size() as u64);
-                let element = element.map_or(String::new(), |n| format!(", in element {n}"));
-                return format!("byte {offset} of buffer `{}`{element}", spec.name);
-            }
-        }
-        format!("memory at 0x{address:x}")
-    }
 }
 
 /// A number of shards.
@@ -169,7 +151,8 @@ struct Conflict {
     /// What they do: `read` or `write`.
     accesses: [String; 2],
     address: u64,
-    place: String,
+    /// The element there, such as `y[3]`.
+    element: String,
 }
 
 impl Verdict {
@@ -179,14 +162,14 @@ impl Verdict {
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
         let verdict: Verdict = serde_json::from_str(&text)
             .with_context(|| format!("{shown} is no verdict of `wavelift shard check`"))?;
-        if let (false, Some(conflict)) = (verdict.ok, &verdict.conflict) {
-            bail!(
-                "{shown}: the shards are not independent: {}",
-                conflict.text()
-            );
-        }
         if !verdict.ok {
-            bail!("{shown}: the shards are not independent");
+            let why = verdict
+                .conflict
+                .map(|conflict| format!(": {}", conflict.text()));
+            bail!(
+                "{shown}: the shards are not independent{}",
+                why.unwrap_or_default()
+            );
         }
         if verdict.launch != identity.launch {
             bail!(
@@ -217,7 +200,7 @@ impl Conflict {
         match a == b {
             true => format!(
                 "shards {} and {} both write {}",
-                self.shards[0], self.shards[1], self.place
+                self.shards[0], self.shards[1], self.element
             ),
             false => format!(
                 "shard {} {} what shard {} {}: {}",
@@ -225,7 +208,7 @@ impl Conflict {
                 verb(a),
                 self.shards[1],
                 verb(b),
-                self.place
+                self.element
             ),
         }
     }

@@ -281,7 +281,7 @@ def _shards(arguments: argparse.Namespace) -> int:
     manifest: Path = arguments.manifest
     changes: Path = arguments.changes or Path(manifest.with_suffix(".changes").name)
     if not arguments.independent:
-        shards.check(manifest, arguments.shards, program, arguments.options)
+        shards.check(manifest, arguments.shards, program, arguments.limit, arguments.options)
     backend = _backend(arguments)
     try:
         host = backend.now(host_of, program)

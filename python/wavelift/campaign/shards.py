@@ -69,12 +69,13 @@ class Settings:
     retries: int
 
 
-def check(manifest: Path, shards: int, program: str, options: list[str]) -> None:
-    """Requires that shards are independent, by one run in checked mode here."""
+def check(manifest: Path, shards: int, program: str, limit: float, options: list[str]) -> None:
+    """Requires that shards are independent, by one run in checked mode here, of at most `limit` seconds."""
     command = [program, "shard", "check", str(manifest), "--shards", str(shards), *options]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise CampaignError((done.stdout + done.stderr).strip().removeprefix("error: "))
+    done = call(command, limit)
+    if done.status != 0:
+        message = (done.output + done.errors).strip().removeprefix("error: ")
+        raise CampaignError(message or f"wavelift shard check: {done.end}")
 
 
 def run(

@@ -17,13 +17,20 @@ pub struct RegisterDifference {
     pub other: u64,
 }
 
+impl RegisterDifference {
+    /// The register with the lane of a vector register, such as `v3[17]`.
+    pub fn name(&self) -> String {
+        match self.lane {
+            Some(lane) => format!("{}[{lane}]", self.register),
+            None => self.register.clone(),
+        }
+    }
+}
+
 impl fmt::Display for RegisterDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.register)?;
-        if let Some(lane) = self.lane {
-            write!(f, "[{lane}]")?;
-        }
-        write!(f, " 0x{:08x} 0x{:08x}", self.reference, self.other)
+        let name = self.name();
+        write!(f, "{name} 0x{:08x} 0x{:08x}", self.reference, self.other)
     }
 }
 

@@ -7,7 +7,6 @@ use wavelift::diff::{
     Difference, Divergence, Exit, MemoryDifference, Mode, Outcome, RegisterDifference, Side,
     sgpr_name,
 };
-use wavelift::manifest::Dtype;
 use wavelift::{Kernel, LoadedCode};
 
 use super::NAMES;
@@ -47,7 +46,7 @@ fn memory(
     for difference in differences {
         for i in 0..difference.reference.len() as u64 {
             let address = difference.address + i;
-            let (_, dtype, base) = element_at(session, address);
+            let (_, dtype, base) = session.element_at(address);
             elements.insert(address - (address - base) % dtype.size() as u64);
         }
     }
@@ -57,7 +56,7 @@ fn memory(
         count(elements.len(), "element")
     )?;
     for &address in elements.iter().take(SHOWN) {
-        let (name, dtype, _) = element_at(session, address);
+        let (name, dtype, _) = session.element_at(address);
         // The bytes that are the same.
         let mut now = vec![0; dtype.size()];
         session.device.memory().read_bytes(address, &mut now)?;
@@ -83,20 +82,6 @@ fn memory(
         writeln!(out, "  and {} more", elements.len() - SHOWN)?;
     }
     Ok(())
-}
-
-/// Name and type of the element at an address, and where its buffer begins.
-fn element_at(session: &Session, address: u64) -> (String, Dtype, u64) {
-    let buffers = session.buffers.iter().zip(&session.manifest.buffers);
-    for (buffer, spec) in buffers {
-        let start = buffer.address();
-        if (start..start + buffer.len()).contains(&address) {
-            let dtype = spec.array.dtype.unwrap_or(Dtype::U8);
-            let index = (address - start) / dtype.size() as u64;
-            return (format!("{}[{index}]", spec.name), dtype, start);
-        }
-    }
-    (format!("0x{address:x}"), Dtype::U8, address)
 }
 
 /// The point where the engines diverge, with the registers of both.
@@ -232,16 +217,14 @@ fn lds(a: &[u8], b: &[u8], out: &mut Output) -> anyhow::Result<()> {
 fn registers(list: &[RegisterDifference], out: &mut Output) -> anyhow::Result<()> {
     for difference in list.iter().take(SHOWN) {
         let RegisterDifference {
-            register,
-            lane,
-            reference,
-            other,
+            reference, other, ..
         } = difference;
-        let lane = lane.map_or_else(String::new, |lane| format!("[{lane}]"));
         writeln!(
             out,
-            "  {register}{lane}: {} 0x{reference:08x}, {} 0x{other:08x}",
-            NAMES[0], NAMES[1]
+            "  {}: {} 0x{reference:08x}, {} 0x{other:08x}",
+            difference.name(),
+            NAMES[0],
+            NAMES[1]
         )?;
     }
     if list.len() > SHOWN {

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
-use super::super::new_file::{NewFile, Unwritten};
+use super::super::new_file::NewFile;
 use super::super::output::Output;
 use super::super::report::{Report, counted, time};
 use super::super::{Status, code_of};
@@ -125,11 +125,11 @@ pub(super) fn finish(
         Json::Output => writeln!(out, "{}", to_json(&outcomes)?)?,
         Json::File(file) => {
             let text = to_json(&outcomes)?;
-            complete(file, |file| writeln!(file, "{text}"))?;
+            file.complete(|file| writeln!(file, "{text}"))?;
         }
     }
     if let Some(file) = junit_file {
-        complete(file, |file| junit::write(file, &outcomes))?;
+        file.complete(|file| junit::write(file, &outcomes))?;
     }
     let mut worst = Ok(Status::Success);
     let mut code = 0;
@@ -160,14 +160,4 @@ fn to_json(outcomes: &[Outcome]) -> serde_json::Result<String> {
             manifests: outcomes.iter().map(Named::of).collect(),
         }),
     }
-}
-
-/// Writes a file and puts it in its place.
-fn complete(
-    mut file: NewFile,
-    write: impl FnOnce(&mut NewFile) -> std::io::Result<()>,
-) -> Result<(), Unwritten> {
-    let name = file.path().display().to_string();
-    let written = write(&mut file).and_then(|()| file.commit());
-    written.map_err(|error| Unwritten::new(name, error))
 }

@@ -142,10 +142,7 @@ impl TraceOptions {
         let sink = match &self.trace_json {
             None => Sink::Text,
             Some(_) if self.prints_json() => Sink::Json,
-            Some(path) => {
-                let file = NewFile::create(path);
-                Sink::JsonFile(file.with_context(|| format!("cannot write {}", path.display()))?)
-            }
+            Some(path) => Sink::JsonFile(NewFile::named(path)?),
         };
         Ok(Some(Trace {
             tracer: Tracer::new(device)?,
@@ -233,25 +230,22 @@ impl Trace {
 
     /// Puts a complete file in its place.
     pub(super) fn finish(self) -> anyhow::Result<()> {
-        let Sink::JsonFile(file) = self.sink else {
-            return Ok(());
-        };
-        let path = file.path().display().to_string();
-        Ok(file.commit().map_err(|error| Unwritten::new(path, error))?)
+        match self.sink {
+            Sink::Text | Sink::Json => Ok(()),
+            Sink::JsonFile(file) => Ok(file.complete(|_| Ok(()))?),
+        }
     }
 }
 
 /// The workgroup of that number in the order of dispatch.
 fn group_of(planned: &Planned, number: u64) -> anyhow::Result<[u32; 3]> {
-    let (total, [x, y, _]) = (planned.workgroups, planned.groups);
-    if number >= total {
-        let name = planned.kernel.name();
-        anyhow::bail!(
+    let workgroup = planned.launch.workgroup(number)?;
+    workgroup.with_context(|| {
+        let (name, total) = (planned.kernel.name(), planned.workgroups);
+        format!(
             "--trace: kernel {name} has no workgroup {number}: its launch has {total}, from 0 on"
-        );
-    }
-    // The number of groups in each dimension fits.
-    Ok([number % x, number / x % y, number / x / y].map(|n| n as u32))
+        )
+    })
 }
 
 impl Sink {

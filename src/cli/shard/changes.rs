@@ -12,9 +12,9 @@ const PAGE: usize = 4096;
 /// Longest header in bytes.
 const MAX_HEADER: u64 = 1 << 20;
 
-/// What begins a file.
+/// What changes are of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Header {
+pub(super) struct Origin {
     /// The digest of the launch.
     pub(super) launch: String,
     /// The digest of the inputs.
@@ -22,8 +22,15 @@ pub(super) struct Header {
     pub(super) kernel: String,
     /// Number and of how many.
     pub(super) shard: [u64; 2],
+}
+
+/// What begins a file.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    #[serde(flatten)]
+    origin: Origin,
     /// For each buffer, the number of changed pages.
-    pub(super) pages: Vec<u64>,
+    pages: Vec<u64>,
 }
 
 /// A page of which some bytes changed.
@@ -34,7 +41,8 @@ struct Page {
 
 /// The changed pages of buffers, by number.
 pub(super) struct Changes {
-    pub(super) header: Header,
+    /// Of the first shard, after [`Changes::join`].
+    pub(super) origin: Origin,
     buffers: Vec<BTreeMap<u64, Page>>,
 }
 
@@ -46,19 +54,29 @@ pub(super) struct Overlap {
 }
 
 impl Page {
+    fn new() -> Page {
+        Page {
+            changed: [0; PAGE / 64],
+            bytes: [0; PAGE],
+        }
+    }
+
     fn changes(&self, byte: usize) -> bool {
         self.changed[byte / 64] >> (byte % 64) & 1 != 0
+    }
+
+    /// The bytes that changed, in ascending order.
+    fn places(&self) -> impl Iterator<Item = usize> + use<> {
+        let changed = self.changed;
+        (0..PAGE).filter(move |byte| changed[byte / 64] >> (byte % 64) & 1 != 0)
     }
 }
 
 impl Changes {
     /// None yet.
-    pub(super) fn new(header: Header) -> Changes {
+    pub(super) fn new(origin: Origin) -> Changes {
         Changes {
-            header: Header {
-                pages: Vec::new(),
-                ..header
-            },
+            origin,
             buffers: Vec::new(),
         }
     }
@@ -68,17 +86,13 @@ impl Changes {
         let mut pages = BTreeMap::new();
         let both = before.chunks(PAGE).zip(after.chunks(PAGE)).zip(0..);
         for ((before, after), number) in both.filter(|((before, after), _)| before != after) {
-            let mut page = Page {
-                changed: [0; PAGE / 64],
-                bytes: [0; PAGE],
-            };
+            let mut page = Page::new();
             for (n, (old, new)) in before.iter().zip(after).enumerate() {
                 page.changed[n / 64] |= u64::from(old != new) << (n % 64);
             }
             page.bytes[..after.len()].copy_from_slice(after);
             pages.insert(number, page);
         }
-        self.header.pages.push(pages.len() as u64);
         self.buffers.push(pages);
     }
 
@@ -89,7 +103,7 @@ impl Changes {
         words.map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Adds the changes of another shard; fails at a byte that both changed.
+    /// Adds the changes of another shard, which [fit](Changes::fit) the same buffers; fails at a byte that both changed.
     pub(super) fn join(&mut self, other: Changes) -> Result<(), Overlap> {
         let both = self.buffers.iter_mut().zip(other.buffers).enumerate();
         for (buffer, (pages, others)) in both {
@@ -98,7 +112,7 @@ impl Changes {
                     pages.insert(number, other);
                     continue;
                 };
-                for byte in (0..PAGE).filter(|&byte| other.changes(byte)) {
+                for byte in other.places() {
                     if page.changes(byte) {
                         let offset = number * PAGE as u64 + byte as u64;
                         return Err(Overlap { buffer, offset });
@@ -112,32 +126,47 @@ impl Changes {
         Ok(())
     }
 
-    /// Makes the changes in a buffer's contents. Bytes behind its end are ignored.
+    /// Are these changes of buffers with these sizes?
+    pub(super) fn fit(&self, sizes: &[u64]) -> bool {
+        let inside = |(pages, &size): (&BTreeMap<u64, Page>, &u64)| {
+            let last = pages.last_key_value();
+            let end = last.and_then(|(number, page)| {
+                let last = page.places().last().unwrap_or(0) as u64;
+                number.checked_mul(PAGE as u64)?.checked_add(last)
+            });
+            last.is_none() || end.is_some_and(|end| end < size)
+        };
+        self.buffers.len() == sizes.len() && self.buffers.iter().zip(sizes).all(inside)
+    }
+
+    /// Makes the changes in the contents of a buffer, which they [fit](Changes::fit).
     pub(super) fn apply(&self, buffer: usize, contents: &mut [u8]) {
-        for (&number, page) in self.buffers.get(buffer).into_iter().flatten() {
-            let start = usize::try_from(number).map_or(usize::MAX, |n| n.saturating_mul(PAGE));
-            let here = contents.get_mut(start..).unwrap_or_default();
-            for (n, byte) in here.iter_mut().enumerate().take(PAGE) {
-                if page.changes(n) {
-                    *byte = page.bytes[n];
-                }
+        for (&number, page) in &self.buffers[buffer] {
+            let start = number as usize * PAGE;
+            for n in page.places() {
+                contents[start + n] = page.bytes[n];
             }
         }
     }
 
     /// Writes the file.
     pub(super) fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *to, &self.header)?;
+        let header = Header {
+            origin: self.origin.clone(),
+            pages: self
+                .buffers
+                .iter()
+                .map(|pages| pages.len() as u64)
+                .collect(),
+        };
+        serde_json::to_writer(&mut *to, &header)?;
         to.write_all(b"\n")?;
         for (number, page) in self.buffers.iter().flatten() {
             to.write_all(&number.to_le_bytes())?;
             for word in page.changed {
                 to.write_all(&word.to_le_bytes())?;
             }
-            let bytes: Vec<u8> = (0..PAGE)
-                .filter(|&n| page.changes(n))
-                .map(|n| page.bytes[n])
-                .collect();
+            let bytes: Vec<u8> = page.places().map(|n| page.bytes[n]).collect();
             to.write_all(&bytes)?;
         }
         Ok(())
@@ -156,29 +185,24 @@ impl Changes {
             for _ in 0..count {
                 let mut number = [0; 8];
                 from.read_exact(&mut number)?;
-                let mut page = Page {
-                    changed: [0; PAGE / 64],
-                    bytes: [0; PAGE],
-                };
+                let mut page = Page::new();
                 for word in &mut page.changed {
                     let mut bytes = [0; 8];
                     from.read_exact(&mut bytes)?;
                     *word = u64::from_le_bytes(bytes);
                 }
-                let changed: u32 = page.changed.iter().map(|word| word.count_ones()).sum();
-                let mut bytes = vec![0; changed as usize];
-                from.read_exact(&mut bytes)?;
-                let places: Vec<usize> = (0..PAGE).filter(|&n| page.changes(n)).collect();
-                places
-                    .into_iter()
-                    .zip(bytes)
-                    .for_each(|(n, byte)| page.bytes[n] = byte);
+                for n in page.places() {
+                    from.read_exact(&mut page.bytes[n..n + 1])?;
+                }
                 pages.insert(u64::from_le_bytes(number), page);
             }
             buffers.push(pages);
         }
         match from.read(&mut [0])? {
-            0 => Ok(Changes { header, buffers }),
+            0 => Ok(Changes {
+                origin: header.origin,
+                buffers,
+            }),
             _ => Err(bad("there is more behind the last page")),
         }
     }

@@ -3,15 +3,15 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use runtime::memory::{self, Accesses};
 use wavelift::{DeviceOptions, Settings};
 
 use super::super::Status;
-use super::super::new_file::{NewFile, Unwritten};
+use super::super::new_file::NewFile;
 use super::super::options::Shard;
 use super::super::output::{Output, complain};
 use super::super::progress::Progress;
+use super::super::session::TimeLimit;
 use super::{Conflict, Verdict, What, count};
 
 /// Runs a dispatch once, shard by shard in checked mode, and finds out whether one shard reads or writes what another
@@ -41,11 +41,7 @@ pub(super) struct Args {
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let input = args.what.input()?;
-    let create = |path: &PathBuf| {
-        let file = NewFile::create(path);
-        file.with_context(|| format!("cannot write {}", path.display()))
-    };
-    let file = args.verdict.as_ref().map(create).transpose()?;
+    let file = args.verdict.as_deref().map(NewFile::named).transpose()?;
     let options = DeviceOptions {
         memcheck: true,
         ..args.what.options()
@@ -53,12 +49,14 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let loaded = args.what.load(input, options)?;
     let planned = loaded.planned();
     let progress = Progress::new(planned.workgroups, "workgroups");
+    let limit = TimeLimit::new(loaded.session.device.options().timeout);
     let mut found = Vec::new();
     for number in 1..=args.shards {
         let of = args.shards;
         let settings = Settings {
             only: Some(loaded.workgroups(Shard { number, of })),
             progress: Some(progress.counter()),
+            timeout: limit.left(planned)?,
             ..loaded.session.device.settings()
         };
         loaded.session.device.memory().record_accesses();
@@ -82,7 +80,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         shards: [a, b].map(|n| n as u64 + 1),
         accesses: [conflict.first, conflict.second].map(|access| access.name().to_owned()),
         address: conflict.address,
-        place: loaded.place(conflict.address),
+        element: loaded.session.element_at(conflict.address).0,
     });
     let verdict = Verdict {
         ok: conflict.is_none(),
@@ -93,11 +91,9 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         bytes_written: found.iter().map(|accesses| accesses.bytes_written()).sum(),
         conflict,
     };
-    if let Some(mut file) = file {
-        let name = file.path().display().to_string();
+    if let Some(file) = file {
         let text = serde_json::to_string(&verdict)?;
-        let written = writeln!(file, "{text}").and_then(|()| file.commit());
-        written.map_err(|error| Unwritten::new(name, error))?;
+        file.complete(|file| writeln!(file, "{text}"))?;
     }
     if args.json {
         out.json(&verdict)?;

@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use wavelift::Buffer;
 
 use super::super::Status;
 use super::super::options::engine_name;
@@ -46,6 +47,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let options = args.what.options();
     let engine = engine_name(options.engine);
     let loaded = args.what.load(input, options)?;
+    let sizes: Vec<u64> = loaded.session.buffers.iter().map(Buffer::len).collect();
     let mut all: Option<Changes> = None;
     let mut seen: Vec<(u64, &Path)> = Vec::new();
     for path in &args.changes {
@@ -54,12 +56,15 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
             .and_then(|file| Changes::read(&mut BufReader::new(file)))
             .with_context(|| format!("cannot read the changes in {shown}"))?;
         check(&changes, path, &loaded.identity, &mut seen)?;
+        if !changes.fit(&sizes) {
+            bail!("{shown} is damaged: it has pages behind the end of a buffer, or other buffers");
+        }
         let overlap = match &mut all {
-            Some(all) if all.header.shard[1] != changes.header.shard[1] => bail!(
+            Some(all) if all.origin.shard[1] != changes.origin.shard[1] => bail!(
                 "{shown} is of {} shards, {} of {}",
-                changes.header.shard[1],
+                changes.origin.shard[1],
                 args.changes[0].display(),
-                all.header.shard[1]
+                all.origin.shard[1]
             ),
             Some(all) => all.join(changes).err(),
             None => {
@@ -68,11 +73,11 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
             }
         };
         if let Some(overlap) = overlap {
-            let buffer = &loaded.session.buffers[overlap.buffer];
+            let address = loaded.session.buffers[overlap.buffer].address() + overlap.offset;
+            let (element, ..) = loaded.session.element_at(address);
             out.flush()?;
             complain(format_args!(
-                "error: the shards are not independent: {shown} changes what a file before it changes: {}",
-                loaded.place(buffer.address() + overlap.offset)
+                "error: the shards are not independent: {shown} changes what a file before it changes: {element}"
             ));
             return Ok(Status::Mismatch);
         }
@@ -89,9 +94,9 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
             writeln!(
                 out,
                 "{}: {} bytes changed by {} shards",
-                all.header.kernel,
+                all.origin.kernel,
                 all.bytes(),
-                all.header.shard[1]
+                all.origin.shard[1]
             )?;
             print_report(&report, &written, out)?;
         }
@@ -106,18 +111,18 @@ fn check<'p>(
     identity: &Identity,
     seen: &mut Vec<(u64, &'p Path)>,
 ) -> anyhow::Result<()> {
-    let header = &changes.header;
+    let origin = &changes.origin;
     let shown = path.display();
-    if header.launch != identity.launch {
+    if origin.launch != identity.launch {
         bail!(
             "{shown} is of another launch of kernel {}: code, grid, arguments or sizes of buffers differ",
-            header.kernel
+            origin.kernel
         );
     }
-    if header.inputs != identity.inputs {
+    if origin.inputs != identity.inputs {
         bail!("{shown} is of a launch with other contents of buffers");
     }
-    let [number, of] = header.shard;
+    let [number, of] = origin.shard;
     if !(1..=of).contains(&number) {
         bail!("{shown}: there is no shard {number} of {of}");
     }
@@ -133,7 +138,7 @@ fn check<'p>(
 
 /// Requires that no shard is missing.
 fn require_all(all: &Changes, seen: &[(u64, &Path)]) -> anyhow::Result<()> {
-    let of = all.header.shard[1];
+    let of = all.origin.shard[1];
     let missing = (1..=of).filter(|number| seen.iter().all(|(seen, _)| seen != number));
     let missing: Vec<String> = missing
         .take(10)

@@ -3,16 +3,15 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::Context as _;
 use serde::Serialize;
 use wavelift::{EngineKind, Settings};
 
 use super::super::Status;
-use super::super::new_file::{NewFile, Unwritten};
+use super::super::new_file::NewFile;
 use super::super::options::{Shard, engine_name, shard};
 use super::super::output::{Output, complain};
 use super::super::progress::Progress;
-use super::changes::{Changes, Header};
+use super::changes::{Changes, Origin};
 use super::{Verdict, What};
 
 /// Runs one shard of a dispatch and writes the bytes of buffers that it changed to a file, for `wavelift shard merge`.
@@ -61,8 +60,7 @@ struct Report {
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let begin = Instant::now();
     let input = args.what.input()?;
-    let mut file = NewFile::create(&args.changes)
-        .with_context(|| format!("cannot write {}", args.changes.display()))?;
+    let file = NewFile::named(&args.changes)?;
     let options = args.what.options();
     let engine: EngineKind = options.engine;
     let loaded = args.what.load(input, options)?;
@@ -89,20 +87,17 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         Err(error) => return Err(error.into()),
     };
     drop(progress);
-    let mut changes = Changes::new(Header {
+    let mut changes = Changes::new(Origin {
         launch: loaded.identity.launch.clone(),
         inputs: loaded.identity.inputs.clone(),
         kernel: planned.kernel.name().to_owned(),
         shard: [args.shard.number, args.shard.of],
-        pages: Vec::new(),
     });
     for (index, spec) in session.manifest.buffers.iter().enumerate() {
         let after = session.read(index)?;
         changes.add(&spec.array.bytes, &after.bytes);
     }
-    let name = args.changes.display().to_string();
-    let written = changes.write(&mut file).and_then(|()| file.commit());
-    written.map_err(|error| Unwritten::new(name, error))?;
+    file.complete(|file| changes.write(file))?;
     let report = Report {
         ok: true,
         engine: engine_name(engine),

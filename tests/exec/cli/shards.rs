@@ -151,9 +151,9 @@ fn counters_for_all_workgroups_are_refused() {
         let checked = shard("check", &[&HISTOGRAM[..], &more].concat());
         assert_eq!((checked.status, checked.stderr.as_str()), (1, ""));
         assert!(
-            checked.stdout.contains(
-                "not independent: shards 1 and 2 both write byte 0 of buffer `bins`, in element 0"
-            ),
+            checked
+                .stdout
+                .contains("not independent: shards 1 and 2 both write bins[0]\n"),
             "{}",
             checked.stdout
         );
@@ -183,11 +183,6 @@ fn counters_for_all_workgroups_are_refused() {
         done(&shard("run", &[&HISTOGRAM[..], &more].concat()));
         files.push(path);
     }
-    let changes: Vec<String> = files
-        .iter()
-        .map(|file| format!("--changes={file}"))
-        .collect();
-    assert_eq!(changes.len(), 2);
     let merged = shard(
         "merge",
         &[&HISTOGRAM[..1], &texts(&files), &HISTOGRAM[1..]].concat(),
@@ -196,12 +191,7 @@ fn counters_for_all_workgroups_are_refused() {
     assert!(
         merged
             .stderr
-            .contains("changes what a file before it changes: byte"),
-        "{}",
-        merged.stderr
-    );
-    assert!(
-        merged.stderr.contains("of buffer `bins`"),
+            .contains("changes what a file before it changes: bins["),
         "{}",
         merged.stderr
     );
@@ -296,12 +286,17 @@ fn damaged_changes_are_refused() {
             merged.stderr
         );
     }
-    // A page behind the end of its buffer changes nothing.
+    // A page behind the end of its buffer.
     let mut bytes = good.clone();
     bytes[header + 1..header + 9].copy_from_slice(&u64::MAX.to_le_bytes());
     let path = file(&home, "far.changes", &bytes);
     let merged = shard("merge", &[SAXPY, &path]);
-    assert_eq!(merged.status, 1, "{}", merged.stderr);
+    assert_eq!((merged.status, merged.stdout.as_str()), (2, ""));
+    assert!(
+        merged.stderr.contains("pages behind the end of a buffer"),
+        "{}",
+        merged.stderr
+    );
 }
 
 #[test]

@@ -1,36 +1,39 @@
 //! `wavelift exec --record`: launches of HIP programs as manifests.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
-use super::super::{folder, json, root, wavelift};
+use super::super::{folder, installed, json, root, wavelift};
 use super::{Outcome, exec};
 
-/// A program of the tests of the HSA library, compiled; `None` without hipcc.
-fn program(name: &str) -> Option<PathBuf> {
-    let out = folder(&format!("record-{name}-program")).join(name);
-    let source = root()
-        .join("hsa/tests/programs")
-        .join(format!("{name}.hip"));
-    let compiled = Command::new("hipcc")
-        .args(["--offload-arch=gfx906", "-O2"])
-        .arg(source)
-        .arg("-o")
-        .arg(&out)
-        .output();
-    let Ok(compiled) = compiled else {
-        let required = std::env::var("WAVELIFT_ROCM").is_ok_and(|value| value == "required");
-        assert!(!required, "there is no hipcc");
-        eprintln!("SKIPPED, since there is no hipcc");
+/// A program of the tests of the HSA library, compiled once; `None` without hipcc.
+fn program(name: &'static str) -> Option<PathBuf> {
+    static COMPILED: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
+    if !installed("hipcc", "hipcc libamdhip64-dev") {
         return None;
-    };
-    let text = String::from_utf8_lossy(&compiled.stderr);
-    assert!(compiled.status.success(), "{text}");
-    Some(out)
+    }
+    // Another test that has failed leaves what it has compiled.
+    let mut all = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let out = all.entry(name).or_insert_with(|| {
+        let out = folder(&format!("record-{name}-program")).join(name);
+        let sources = root().join("hsa/tests/programs");
+        let compiled = Command::new("hipcc")
+            .args(["--offload-arch=gfx906", "-O2", "-o"])
+            .arg(&out)
+            .arg(sources.join(format!("{name}.hip")))
+            .output();
+        let compiled = compiled.expect("hipcc is installed");
+        let text = String::from_utf8_lossy(&compiled.stderr);
+        assert!(compiled.status.success(), "{text}");
+        out
+    });
+    Some(out.clone())
 }
 
 /// Runs a program with recording; its manifests.
-fn record(name: &str, options: &[&str]) -> Option<(Outcome, Vec<PathBuf>)> {
+fn record(name: &'static str, options: &[&str]) -> Option<(Outcome, Vec<PathBuf>)> {
     let program = program(name)?;
     let to = folder(&format!("record-{name}-{}", options.len()));
     let to_text = to.to_str().expect("it is text");
