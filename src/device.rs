@@ -174,8 +174,9 @@ impl Device {
         Buffer::new(self, bytes)
     }
 
-    /// A buffer of `bytes` zero bytes at a guest address, a multiple of 256, where nothing is. For data
-    /// that has addresses in it, with [`DeviceOptions::address`].
+    /// A buffer of `bytes` zero bytes at a guest address where nothing is: a multiple of 256 in guest
+    /// memory, or any address outside of it, where accesses cost more. For data that has addresses in
+    /// it, with [`DeviceOptions::address`].
     ///
     /// ```
     /// # #[cfg(target_os = "linux")]

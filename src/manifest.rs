@@ -99,6 +99,9 @@ pub struct Dispatch {
     pub stack: Option<u32>,
     /// Where the stack stands; the dispatch when it is not given.
     pub stack_place: Place,
+    /// Counters of the resources of the global wave sync before each launch, from resource 0 on;
+    /// `None` leaves them as they are.
+    pub gws: Option<Vec<u32>>,
     /// How often it is launched.
     pub repeat: u64,
     /// Arguments.

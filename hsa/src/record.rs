@@ -1,16 +1,17 @@
 //! Recorded launches: launch manifests with the memory and the code object that a kernel finds, and
 //! with the memory that it leaves. `wavelift run`, `diff`, `bench` and `profile` take them.
 //!
-//! Recorded are all allocations that kernels use, at their addresses, since pointers are anywhere in
-//! memory; guest memory begins at an address where other processes can have it, too. Not recorded is
-//! the program's own memory that it has locked or given to the GPU where it is.
+//! Recorded are all allocations that kernels use, and the program's own memory that it has locked or
+//! given to the GPU where it is, at their guest addresses, since pointers are anywhere in memory; guest
+//! memory begins at an address where other processes can have it, too.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use runtime::MemoryError;
 use runtime::dispatch::{DEFAULT_STACK, Launch, Queued};
@@ -25,6 +26,9 @@ use crate::state::Runtime;
 /// Where guest memory begins while launches are recorded: neither programs nor libraries are mapped
 /// there.
 pub(crate) const ADDRESS: u64 = 1 << 44;
+
+/// Bytes that are read at a time.
+const CHUNK: usize = 1 << 16;
 
 /// What to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,18 +46,27 @@ pub(crate) struct Options {
 /// Records launches that have the memory for themselves.
 pub(crate) struct Recorder {
     options: Options,
-    counts: Mutex<Counts>,
+    launches: Mutex<Launches>,
+    /// A launch has ended.
+    ended: Condvar,
 }
 
-/// Counts of launches.
+/// How long a launch that is recorded waits for others, and others for it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Launches of the program.
 #[derive(Default)]
-struct Counts {
-    /// Of the kernels to record.
+struct Launches {
+    /// Number of those of the kernels to record.
     selected: u64,
-    /// Of all kernels.
+    /// Number of all.
     begun: u64,
-    /// Of those that run.
+    /// How many run.
     running: u64,
+    /// One that is recorded runs, or waits until the others have ended.
+    recorded: bool,
+    /// One has waited in vain: kernels wait for each other, or run for long. No other waits.
+    hurried: bool,
 }
 
 /// Why a launch is not recorded.
@@ -66,11 +79,6 @@ enum Refusal {
     NoCode,
     /// Another kernel ran at the same time.
     Concurrent,
-    /// An argument points into the program's own memory.
-    OwnMemory {
-        offset: usize,
-        address: u64,
-    },
     Memory(MemoryError),
     Write {
         path: PathBuf,
@@ -92,11 +100,6 @@ impl std::fmt::Display for Refusal {
                 "its memory has {bytes} bytes, more than {limit}; raise the limit by --record-limit"
             ),
             Refusal::Concurrent => f.write_str("another kernel ran at the same time"),
-            Refusal::OwnMemory { offset, address } => write!(
-                f,
-                "its argument at byte {offset} is 0x{address:x}, in memory of the program that is locked or \
-                 given to the GPU where it is"
-            ),
             Refusal::NoCode => f.write_str("its code object is not known"),
             Refusal::Memory(error) => write!(f, "its memory cannot be read: {error}"),
             Refusal::Write { path, error } => {
@@ -106,19 +109,27 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// The memory of an allocation.
+/// The memory of an allocation, or of a range of the program's own memory.
 struct Block {
     address: u64,
     bytes: Vec<u8>,
+    /// The program may write there while the kernel runs: it is the program's own memory, of which
+    /// whole pages are locked, or that of the arguments, where those of the next launch are laid out.
+    shared: bool,
 }
 
 impl Block {
-    fn read(rt: &Runtime, allocation: &Allocation) -> Result<Block, MemoryError> {
-        let mut bytes = vec![0; allocation.len as usize];
-        rt.memory.read_bytes(allocation.start, &mut bytes)?;
+    fn read(
+        rt: &Runtime,
+        (address, len): (u64, u64),
+        queued: &Queued,
+    ) -> Result<Block, MemoryError> {
+        let own = rt.memory.allocation(address).is_none();
+        let arguments = (address..address + len).contains(&queued.kernarg);
         Ok(Block {
-            address: allocation.start,
-            bytes,
+            address,
+            bytes: read(rt, address, len)?,
+            shared: own || arguments,
         })
     }
 
@@ -127,11 +138,30 @@ impl Block {
     }
 }
 
+/// The contents of memory.
+fn read(rt: &Runtime, address: u64, len: u64) -> Result<Vec<u8>, MemoryError> {
+    let mut bytes = vec![0; len as usize];
+    let mut at = address;
+    for chunk in bytes.chunks_mut(CHUNK) {
+        // Memory that is registered in parts that overlap can be read in each of them, so at least byte by byte.
+        if rt.memory.read_bytes(at, chunk).is_err() {
+            for (offset, byte) in (0..).zip(chunk.iter_mut()) {
+                rt.memory
+                    .read_bytes(at + offset, std::slice::from_mut(byte))?;
+            }
+        }
+        at += chunk.len() as u64;
+    }
+    Ok(bytes)
+}
+
 /// A launch, while launches are recorded.
 pub(crate) struct Recording<'r> {
     recorder: &'r Recorder,
     /// Its number among all launches.
     begun: u64,
+    /// Others wait until it has ended.
+    alone: bool,
     selected: Option<Selected>,
 }
 
@@ -144,7 +174,12 @@ struct Selected {
 
 impl Drop for Recording<'_> {
     fn drop(&mut self) {
-        lock(&self.recorder.counts).running -= 1;
+        let mut launches = lock(&self.recorder.launches);
+        launches.running -= 1;
+        if self.alone {
+            launches.recorded = false;
+        }
+        self.recorder.ended.notify_all();
     }
 }
 
@@ -152,17 +187,21 @@ impl Drop for Recording<'_> {
 struct Before {
     blocks: Vec<Block>,
     kernarg: Vec<u8>,
+    /// Counters of the global wave sync.
+    gws: Vec<u32>,
 }
 
 impl Recorder {
     pub(crate) fn new(options: Options) -> Recorder {
         Recorder {
             options,
-            counts: Mutex::default(),
+            launches: Mutex::default(),
+            ended: Condvar::new(),
         }
     }
 
-    /// Copies what a launch finds, if it is to be recorded.
+    /// Copies what a launch finds, if it is to be recorded. Such a launch has the memory for itself:
+    /// it waits until others have ended, and others wait for it, as long as there is patience.
     pub(crate) fn begin<'r>(
         &'r self,
         rt: &Runtime,
@@ -171,32 +210,57 @@ impl Recorder {
     ) -> Recording<'r> {
         let name = &entry.code.name;
         let wanted = self.options.kernel.as_ref();
-        let mut counts = lock(&self.counts);
-        let alone = counts.running == 0;
-        counts.running += 1;
-        counts.begun += 1;
-        let mut recording = Recording {
+        let mut launches = lock(&self.launches);
+        let number = wanted.is_none_or(|wanted| wanted == name).then(|| {
+            launches.selected += 1;
+            launches.selected - 1
+        });
+        let number = number.filter(|number| self.options.index.contains(number));
+        launches = self.wait(launches, |launches| !launches.recorded);
+        let mut alone = false;
+        if number.is_some() && !launches.recorded {
+            launches.recorded = true;
+            launches = self.wait(launches, |launches| launches.running == 0);
+            alone = launches.running == 0;
+            launches.recorded = alone;
+        }
+        launches.running += 1;
+        launches.begun += 1;
+        let begun = launches.begun;
+        drop(launches);
+        if !alone {
+            self.ended.notify_all();
+        }
+        let selected = number.map(|number| Selected {
+            number,
+            name: name.clone(),
+            before: match alone {
+                true => self.before(rt, entry, queued),
+                false => Err(Refusal::Concurrent),
+            },
+        });
+        Recording {
             recorder: self,
-            begun: counts.begun,
-            selected: None,
-        };
-        if wanted.is_some_and(|wanted| wanted != name) {
-            return recording;
+            begun,
+            alone,
+            selected,
         }
-        let number = counts.selected;
-        counts.selected += 1;
-        drop(counts);
-        if self.options.index.contains(&number) {
-            recording.selected = Some(Selected {
-                number,
-                name: name.clone(),
-                before: match alone {
-                    true => self.before(rt, entry, queued),
-                    false => Err(Refusal::Concurrent),
-                },
-            });
+    }
+
+    /// Waits for a condition, as long as there is patience.
+    fn wait<'l>(
+        &self,
+        mut launches: MutexGuard<'l, Launches>,
+        condition: impl Fn(&Launches) -> bool,
+    ) -> MutexGuard<'l, Launches> {
+        let end = Instant::now() + PATIENCE;
+        while !condition(&launches) && !launches.hurried {
+            let rest = end.saturating_duration_since(Instant::now());
+            launches.hurried = rest.is_zero();
+            let waited = self.ended.wait_timeout(launches, rest);
+            launches = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        recording
+        launches
     }
 
     fn before(
@@ -205,40 +269,30 @@ impl Recorder {
         entry: &KernelEntry,
         queued: &Queued,
     ) -> Result<Before, Refusal> {
-        let allocations = allocations(rt);
-        let bytes = allocations.iter().map(|allocation| allocation.len).sum();
+        let ranges = ranges(rt);
+        let bytes = ranges.iter().map(|(_, len)| len).sum();
         let limit = self.options.limit;
         if bytes > limit {
             return Err(Refusal::TooMuch { bytes, limit });
         }
-        let blocks = allocations.iter().map(|found| Block::read(rt, found));
+        let blocks = ranges
+            .into_iter()
+            .map(|range| Block::read(rt, range, queued));
         let mut kernarg = vec![0; entry.code.descriptor.kernarg_size as usize];
         rt.memory.read_bytes(queued.kernarg, &mut kernarg)?;
-        check_arguments(rt, &kernarg)?;
+        let gws = rt.memory.gws().counters();
+        let used = gws.iter().rposition(|&counter| counter != 0);
         Ok(Before {
+            gws: gws[..used.map_or(0, |last| last + 1)].to_vec(),
             blocks: blocks.collect::<Result<_, _>>()?,
             kernarg,
         })
     }
 }
 
-/// Refuses arguments that point into memory which is not recorded.
-fn check_arguments(rt: &Runtime, kernarg: &[u8]) -> Result<(), Refusal> {
-    let (words, _) = kernarg.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let address = u64::from_le_bytes(*word);
-        let inside = address.wrapping_sub(rt.memory.arena_base()) < rt.memory.arena_len();
-        if !inside && rt.memory.contains(address, 1) {
-            let offset = 8 * index;
-            return Err(Refusal::OwnMemory { offset, address });
-        }
-    }
-    Ok(())
-}
-
-/// The memory to record: what the program has allocated, and code objects. Queues, signals and
-/// arguments are the launch's own.
-fn allocations(rt: &Runtime) -> Vec<Allocation> {
+/// The memory to record, addresses and sizes: what the program has allocated, code objects, and the
+/// program's own memory that kernels may use. Queues, signals and arguments are the launch's own.
+fn ranges(rt: &Runtime) -> Vec<(u64, u64)> {
     let all = rt.memory.allocations().into_iter();
     let found = all.filter_map(|(start, _)| rt.memory.allocation_of(start));
     let kept = found.filter(|allocation| match allocation.purpose {
@@ -247,7 +301,9 @@ fn allocations(rt: &Runtime) -> Vec<Allocation> {
         Purpose::System => executable::containing(rt, allocation.start).is_some(),
         Purpose::Arguments => false,
     });
-    kept.filter(|allocation| allocation.len != 0).collect()
+    let kept = kept.map(|Allocation { start, len, .. }| (start, len));
+    let own = rt.memory.registered_ranges().into_iter();
+    kept.chain(own).filter(|(_, len)| *len != 0).collect()
 }
 
 impl Recording<'_> {
@@ -282,13 +338,10 @@ impl Recording<'_> {
     ) -> Result<(), Refusal> {
         let Selected { number, before, .. } = selected;
         let before = before?;
-        let after = before.blocks.iter().map(|block| {
-            let mut bytes = vec![0; block.bytes.len()];
-            rt.memory.read_bytes(block.address, &mut bytes)?;
-            Ok(bytes)
-        });
+        let blocks = before.blocks.iter();
+        let after = blocks.map(|block| read(rt, block.address, block.bytes.len() as u64));
         let after = after.collect::<Result<Vec<_>, MemoryError>>()?;
-        if lock(&self.recorder.counts).begun != self.begun {
+        if lock(&self.recorder.launches).begun != self.begun {
             return Err(Refusal::Concurrent);
         }
         let folder = &self.recorder.options.folder;
@@ -306,7 +359,11 @@ impl Recording<'_> {
         );
         let mut expect = String::from("\n[expect]\n");
         for (block, after) in before.blocks.iter().zip(&after) {
-            let Block { address, bytes } = block;
+            let Block {
+                address,
+                bytes,
+                shared,
+            } = block;
             let name = format!("m{address:x}");
             let file = format!("{stem}/{name}.bin");
             let zero = block.is_zero();
@@ -318,6 +375,9 @@ impl Recording<'_> {
                 }
             };
             let _ = writeln!(text, "{name} = {{ {contents}, address = {address:#x} }}");
+            if *shared {
+                continue;
+            }
             let expected = match (after == bytes, zero) {
                 (true, true) => "type = \"u8\", fill = 0".to_owned(),
                 (true, false) => format!("file = \"{file}\""),
@@ -344,6 +404,9 @@ impl Recording<'_> {
         );
         if let Some(stack) = stack(rt, entry, launch) {
             let _ = writeln!(text, "stack = {stack}");
+        }
+        if !before.gws.is_empty() {
+            let _ = writeln!(text, "gws = {:?}", before.gws);
         }
         if !before.kernarg.is_empty() {
             let file = format!("{stem}/kernarg.bin");

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use frontend::WaveState;
 
 /// Number of resources.
-const RESOURCES: usize = 64;
+pub const RESOURCES: usize = 64;
 
 /// All resources of a device.
 #[derive(Debug, Default)]
@@ -71,6 +71,22 @@ impl Gws {
     /// The current state.
     pub fn state(&self) -> State {
         self.lock().clone()
+    }
+
+    /// The counters of all resources: of a barrier the waves still to arrive, but for the last one; of a
+    /// semaphore the waves that may pass.
+    pub fn counters(&self) -> [u32; RESOURCES] {
+        self.lock().0.map(|resource| resource.counter)
+    }
+
+    /// Brings all resources to a state in which no wave waits, with these counters, from resource 0 on;
+    /// the others, and counters beyond [`RESOURCES`], are none.
+    pub fn set_counters(&self, counters: &[u32]) {
+        let mut state = State::default();
+        for (resource, &counter) in state.0.iter_mut().zip(counters) {
+            resource.counter = counter;
+        }
+        self.set_state(&state);
     }
 
     /// Restores a state. The same waves must wait as then.

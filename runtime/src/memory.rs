@@ -50,6 +50,7 @@ mod arena;
 mod copy;
 mod host;
 mod marks;
+mod outside;
 mod scratch;
 pub(crate) mod sixteen;
 mod table;
@@ -67,6 +68,7 @@ use arena::Arena;
 use host::HostRanges;
 use marks::Marks;
 pub use marks::Overrun;
+use outside::Outside;
 use scratch::ScratchRegions;
 use table::{Block, Table};
 
@@ -256,6 +258,7 @@ pub struct Memory {
     exact: bool,
     table: RwLock<Table>,
     host: HostRanges,
+    outside: Outside,
     scratch: ScratchRegions,
     recorder: Recorder,
     marks: Marks,
@@ -282,6 +285,7 @@ impl Memory {
             exact: options.exact,
             table: RwLock::new(table),
             host: HostRanges::default(),
+            outside: Outside::default(),
             scratch: ScratchRegions::default(),
             recorder: Recorder::default(),
             marks: Marks::default(),
@@ -335,24 +339,38 @@ impl Memory {
         Ok(self.base + placed.block.start)
     }
 
-    /// Allocates `bytes` bytes of zeros at `address`, a multiple of 256 in the arena, for memory whose
-    /// addresses lie in data. Nothing may be allocated there.
+    /// Allocates `bytes` bytes of zeros at `address`, for memory whose addresses lie in data: a multiple
+    /// of 256 in the arena, or any address outside of it, where accesses cost more. Nothing may be
+    /// allocated there.
     pub fn alloc_at(&self, purpose: Purpose, address: u64, bytes: u64) -> Result<(), AllocError> {
+        let taken = || AllocError::Taken {
+            address,
+            bytes,
+            base: self.base,
+            arena: self.len,
+        };
+        if !self.meets_arena(address, bytes) {
+            let (first, size) = self.outside.alloc(address, bytes).ok_or_else(taken)?;
+            // SAFETY: the mapping stays until this object is dropped, and there are no references to it.
+            unsafe { self.register_host_at(address, first, size) };
+            return Ok(());
+        }
         let mut table = self.table.write().expect("no holder of the lock panics");
         let placed = address
             .checked_sub(self.base)
             .and_then(|start| table.alloc_at(purpose, start, bytes))
-            .ok_or(AllocError::Taken {
-                address,
-                bytes,
-                base: self.base,
-                arena: self.len,
-            })?;
+            .ok_or_else(taken)?;
         if placed.used_before {
             self.clear(placed.block);
         }
         self.raise_limit(placed.block);
         Ok(())
+    }
+
+    /// Is a byte of these in the arena, or would one be behind the last address?
+    fn meets_arena(&self, address: u64, bytes: u64) -> bool {
+        let end = address.checked_add(bytes);
+        end.is_none_or(|end| end > self.base && address < self.base + self.len)
     }
 
     /// The memory that may be accessed extends to the end of the block.
@@ -366,6 +384,10 @@ impl Memory {
 
     /// Frees the allocation at `address`. Its bytes may be allocated again.
     pub fn free(&self, address: u64) -> Result<(), AllocError> {
+        if self.outside.free(address) {
+            self.unregister_host_at(address);
+            return Ok(());
+        }
         let mut table = self.table.write().expect("no holder of the lock panics");
         let block = address
             .checked_sub(self.base)
@@ -383,14 +405,22 @@ impl Memory {
     /// The live allocations in ascending order: address, and size with the last dword whole.
     pub fn allocations(&self) -> Vec<(u64, u64)> {
         let table = self.table.read().expect("no holder of the lock panics");
-        let blocks = table.live();
-        blocks
-            .map(|block| (self.base + block.start, block.extent() - block.start))
-            .collect()
+        let inside = table
+            .live()
+            .map(|block| (self.base + block.start, block.extent() - block.start));
+        let outside = self.outside.live().into_iter();
+        let outside = outside.map(|(start, len)| (start, len.next_multiple_of(4)));
+        let mut all: Vec<_> = inside.chain(outside).collect();
+        all.sort_unstable();
+        all
     }
 
     /// Size of the live allocation that begins at `address`.
     pub fn allocation(&self, address: u64) -> Option<u64> {
+        if !self.meets_arena(address, 1) {
+            let found = self.allocation_of(address);
+            return found.and_then(|found| (found.start == address).then_some(found.len));
+        }
         let table = self.table.read().expect("no holder of the lock panics");
         let offset = address.checked_sub(self.base)?;
         let block = table.at_or_before(offset)?;
@@ -399,6 +429,15 @@ impl Memory {
 
     /// The live allocation that `address` lies in.
     pub fn allocation_of(&self, address: u64) -> Option<Allocation> {
+        if !self.meets_arena(address, 1) {
+            let mut outside = self.outside.live().into_iter();
+            let found = outside.find(|&(start, len)| (start..start + len).contains(&address));
+            return found.map(|(start, len)| Allocation {
+                start,
+                len,
+                purpose: Purpose::Data,
+            });
+        }
         let table = self.table.read().expect("no holder of the lock panics");
         let (block, purpose) = table.around(address.checked_sub(self.base)?)?;
         Some(Allocation {
@@ -535,6 +574,12 @@ impl Memory {
     /// none.
     pub fn unregister_host_at(&self, guest: u64) -> bool {
         self.host.remove(guest)
+    }
+
+    /// Address and size of what is registered, in ascending order; ranges that overlap are one.
+    pub fn registered_ranges(&self) -> Vec<(u64, u64)> {
+        let covered = self.host.covered().into_iter();
+        covered.map(|(start, end)| (start, end - start)).collect()
     }
 
     /// The host address of `bytes` bytes at a guest address, if all of them are in one registered

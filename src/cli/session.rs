@@ -60,6 +60,8 @@ pub(super) struct Planned {
     pub(super) args: Vec<Arg>,
     /// Stack of a work-item from the manifest.
     stack: Option<u32>,
+    /// Counters of the global wave sync from the manifest.
+    gws: Option<Vec<u32>>,
     pub(super) repeat: u64,
     /// Workgroups of one launch.
     pub(super) workgroups: u64,
@@ -70,6 +72,7 @@ impl Planned {
     pub(super) fn settings<'a>(&self, settings: &Settings<'a>) -> Settings<'a> {
         Settings {
             stack_bytes: settings.stack_bytes.or(self.stack),
+            gws: self.gws.clone(),
             ..settings.clone()
         }
     }
@@ -307,6 +310,7 @@ fn plan(
             None => args.collect(),
         },
         stack: dispatch.stack,
+        gws: dispatch.gws.clone(),
         repeat: dispatch.repeat,
         workgroups: groups.fold(1, u64::saturating_mul),
     })

@@ -124,7 +124,8 @@ pub const BUFFER: Section = Section {
         key(
             "address",
             "integer",
-            "With `[memory]`: the address of the first byte, a multiple of 256; or that of a code object, whose memory it then is.",
+            "With `[memory]`: the address of the first byte: a multiple of 256 in guest memory; any address outside of it, where \
+             accesses cost more; or that of a code object, whose memory it then is.",
         ),
     ],
     example: "[buffers]\nx = { file = \"x.npy\" }\ny = { type = \"f32\", count = 5120 }\nz = { type = \"i32\", values = [1, 2, 3] }\n\
@@ -192,6 +193,12 @@ pub const DISPATCH: Section = Section {
             "stack",
             "integer",
             "Bytes of stack of each work-item in addition to the scratch that the kernel states. Default: 16384 for kernels that declare their stack as dynamic, 0 for others.",
+        ),
+        key(
+            "gws",
+            "array of integers",
+            "Counters of the resources of the global wave sync before each launch, from resource 0 on, those left out 0. \
+             Default: as earlier launches leave them, 0 at first.",
         ),
         key("repeat", "integer", "How often it is launched. Default: 1."),
         key(

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use runtime::dispatch::MAX_LANE_SCRATCH;
 use runtime::foreign::{self, Foreign};
+use runtime::gws::RESOURCES as GWS_RESOURCES;
 use toml::de::DeValue;
 
 use super::compare::Tolerance;
@@ -358,6 +359,7 @@ fn dispatch(
             return Err(node.error("give either `args` or `kernarg`, which has all arguments"));
         }
     };
+    let gws = table.get("gws").map(|node| counters(&node)).transpose()?;
     let repeat = match table.get("repeat") {
         Some(node) => node.integer_in(1..1 << 32)? as u64,
         None => 1,
@@ -385,11 +387,25 @@ fn dispatch(
             None => None,
         },
         stack_place: stack.as_ref().unwrap_or(node).place(),
+        gws,
         repeat,
         args,
         kernarg,
         args_place: arg_list.as_ref().unwrap_or(node).place(),
     })
+}
+
+/// Counters of the global wave sync.
+fn counters(node: &Node<'_>) -> Result<Vec<u32>, ManifestError> {
+    let nodes = node.array("an array of integers")?;
+    if nodes.len() > GWS_RESOURCES {
+        let have = nodes.len();
+        return Err(node.error(format!(
+            "{have} counters, but there are {GWS_RESOURCES} resources"
+        )));
+    }
+    let counters = nodes.iter().map(|node| node.integer_in(0..1 << 32));
+    counters.map(|counter| counter.map(|n| n as u32)).collect()
 }
 
 const ARG: &str = "an argument: \"@buffer\", { f32 = 2.5 }, { local = 1024 } or { hex = \"00ff\" }";

@@ -61,6 +61,10 @@ pub struct Settings<'a> {
     /// ([`Memory::check_marks`]), which are faults. Of dispatches that run at the same time, any may
     /// be named.
     pub find_overruns: bool,
+    /// The counters of the global wave sync when the dispatch begins, from resource 0 on
+    /// ([`Gws::set_counters`](crate::gws::Gws::set_counters)); `None` leaves them as they are. No
+    /// other dispatch may use them at the time.
+    pub gws: Option<Vec<u32>>,
 }
 
 impl Settings<'_> {
@@ -79,6 +83,7 @@ impl Settings<'_> {
             waiting_bytes: self.waiting_bytes,
             cancel: self.cancel.clone(),
             find_overruns: self.find_overruns,
+            gws: self.gws.clone(),
         }
     }
 }
@@ -98,6 +103,7 @@ impl Default for Settings<'_> {
             waiting_bytes: WAITING_BYTES,
             cancel: None,
             find_overruns: true,
+            gws: None,
         }
     }
 }
@@ -234,6 +240,9 @@ impl Dispatcher {
         let stack = settings.stack_bytes;
         let prepared = Prepared::new(memory, code, kernel, launch, stack, threads, id)?;
 
+        if let Some(counters) = &settings.gws {
+            memory.gws().set_counters(counters);
+        }
         let begin = Instant::now();
         let timing = WaitTiming::new(settings.timeout);
         let waves = launch.shape.waves();

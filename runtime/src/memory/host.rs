@@ -66,6 +66,19 @@ impl HostRanges {
         found.is_some()
     }
 
+    /// Start and end of what the ranges cover, in ascending order; ranges that overlap are one.
+    pub(super) fn covered(&self) -> Vec<(u64, u64)> {
+        let ranges = self.ranges.read().expect("no holder of the lock panics");
+        let mut out: Vec<(u64, u64)> = Vec::new();
+        for range in ranges.iter() {
+            match out.last_mut() {
+                Some((_, end)) if range.start < *end => *end = range.end.max(*end),
+                _ => out.push((range.start, range.end)),
+            }
+        }
+        out
+    }
+
     fn bound(&self, ranges: &[Range]) {
         let low = ranges.iter().map(|range| range.start).min();
         let high = ranges.iter().map(|range| range.end).max();

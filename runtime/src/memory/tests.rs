@@ -510,3 +510,61 @@ fn an_arena_lies_where_it_is_requested() {
     };
     assert!(Memory::with_options(odd).is_err());
 }
+
+#[test]
+fn memory_outside_of_the_arena_is_registered_at_its_address() {
+    let memory = Memory::new().expect("there is room");
+    let end = memory.arena_base() + memory.arena_len();
+    let (first, second) = (0x4321, end + 0x1235);
+    for (address, bytes) in [(first, 10), (second, 64)] {
+        memory
+            .alloc_at(Purpose::Data, address, bytes)
+            .expect("nothing is there");
+        assert_eq!(memory.allocation(address), Some(bytes));
+    }
+    memory
+        .store_u32(first + 8, 7)
+        .expect("the last dword is whole");
+    assert!(memory.load_u32(first + 12).is_err());
+    let inside = memory.alloc(100, 256).expect("there is room");
+    let all = memory.allocations();
+    assert_eq!(all, [(first, 12), (inside, 100), (second, 64)]);
+    let whole = (first, 12);
+    assert_eq!(memory.registered_ranges(), [whole, (second, 64)]);
+    let found = memory.allocation_of(second + 63).expect("it is one");
+    assert_eq!((found.start, found.len), (second, 64));
+    assert!(memory.allocation_of(second + 64).is_none());
+
+    // Where such memory is, across the border of the arena, and behind the last address there is none.
+    for (address, bytes) in [
+        (first + 9, 1),
+        (memory.arena_base() - 1, 2),
+        (end - 1, 2),
+        (u64::MAX - 1, 4),
+    ] {
+        let error = memory.alloc_at(Purpose::Data, address, bytes);
+        assert!(matches!(error, Err(AllocError::Taken { .. })), "{error:?}");
+    }
+    memory.free(first).expect("it is allocated");
+    assert!(memory.load_u32(first).is_err());
+    assert!(memory.free(first).is_err());
+    memory
+        .alloc_at(Purpose::Data, first, 10)
+        .expect("it is free again");
+    assert_eq!(memory.load_u32(first + 8).expect("it is there"), 0);
+}
+
+#[test]
+fn ranges_that_overlap_are_one() {
+    let memory = Memory::new().expect("there is room");
+    let mut data = [1u8, 2, 3, 4, 5, 6];
+    let ptr = data.as_mut_ptr();
+    // SAFETY: the array lives as long as the registrations.
+    unsafe {
+        memory.register_host_at(0x1000, ptr, 4);
+        memory.register_host_at(0x1002, ptr.add(2), 4);
+        memory.register_host_at(0x1006, ptr, 2);
+    }
+    let ranges = memory.registered_ranges();
+    assert_eq!(ranges, [(0x1000, 6), (0x1006, 2)]);
+}
