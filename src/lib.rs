@@ -49,6 +49,7 @@
 //! | follow a wave instruction by instruction | [`trace`] | |
 //! | see what a kernel did wrong | [`Fault`], [`DeviceOptions::memcheck`] | `examples/fault.rs` |
 //! | compile OpenCL C and HIP, read the disassembly | `compile`, [`listing`] | |
+//! | find the source line and the function of an instruction | [`source`] | |
 //! | compare the engines, or bring one | [`diff`], [`DeviceOptions::engine`], [`Device::with_engine`] | `examples/diff_engines.rs` |
 //!
 //! Features, both on by default: `jit` is the translator, without which only the interpreter runs;
@@ -80,6 +81,7 @@ pub mod manifest;
 mod module;
 #[cfg(feature = "jit")]
 pub mod profile;
+pub mod source;
 mod stream;
 pub mod trace;
 mod uses;

@@ -5,6 +5,7 @@
 
 mod bundle;
 mod compressed;
+mod debug;
 mod descriptor;
 mod elf;
 mod error;
@@ -14,9 +15,11 @@ mod target;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use bundle::{Entry, candidates, entries, select, targets};
 pub use compressed::{CompressionDefect, MAX_UNPACKED};
+pub use debug::DebugSections;
 pub use descriptor::{DESCRIPTOR_SIZE, KernelDescriptor};
 pub use elf::{MAX_IMAGE, Place, Segment, Symbol, SymbolKind, Version};
 pub use error::LoadError;
@@ -65,6 +68,8 @@ pub struct CodeObject {
     pub metadata_note: Vec<u8>,
     /// Formats of the device's printf calls.
     pub printf: Vec<String>,
+    /// Debugging information.
+    pub debug: Arc<DebugSections>,
     symbols: Vec<Symbol>,
     relocations: Relocations,
 }
@@ -117,6 +122,7 @@ impl CodeObject {
             metadata_version,
             metadata_note: elf.metadata.unwrap_or_default().to_vec(),
             printf: metadata.printf,
+            debug: Arc::new(elf.debug),
             symbols: elf.dynamic_symbols,
             relocations,
         };

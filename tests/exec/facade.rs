@@ -16,6 +16,7 @@ mod overruns;
 mod profile;
 mod random;
 mod read_only;
+mod source;
 mod stream;
 
 use wavelift::{Device, DeviceOptions, EngineKind, Kernel, Module};

@@ -199,39 +199,55 @@ impl Header {
 
     /// At most `limit` bytes of the contents, and how many bytes of the data were read.
     fn decode(&self, bytes: &[u8], limit: u64) -> Result<(Vec<u8>, usize), LoadError> {
-        let mut data = &bytes[self.data..self.end.unwrap_or(bytes.len())];
-        let whole = data.len();
-        let mut contents = Vec::new();
-        if self.zstd {
-            let window = (self.unpacked_size as u64).next_power_of_two();
-            let mut decoder = FrameDecoder::new();
-            decoder.set_max_window_size(window.max(MIN_WINDOW));
-            let decoder = StreamingDecoder::new_with_decoder(&mut data, decoder)
-                .map_err(|error| self.damaged(error.to_string()))?;
-            let mut limited = decoder.take(limit);
-            let read = limited.read_to_end(&mut contents);
-            read.map_err(|error| self.damaged(error.to_string()))?;
-            let frame = limited.into_inner().into_frame_decoder();
-            // The decoder sums what was read, so that a part of the contents has another checksum.
-            let all = (contents.len() as u64) < limit;
-            if let (true, Some(stated), Some(found)) = (
-                all,
-                frame.get_checksum_from_data(),
-                frame.get_calculated_checksum(),
-            ) && stated != found
-            {
-                return Err(self.damaged(format!(
-                    "its checksum is {found:#010x}, but {stated:#010x} is stated"
-                )));
-            }
-        } else {
-            let mut limited = ZlibDecoder::new(data).take(limit);
-            let read = limited.read_to_end(&mut contents);
-            read.map_err(|error| self.damaged(error.to_string()))?;
-            return Ok((contents, limited.into_inner().total_in() as usize));
-        }
-        Ok((contents, whole - data.len()))
+        let data = &bytes[self.data..self.end.unwrap_or(bytes.len())];
+        let decoded = match self.zstd {
+            true => unpack_zstd(data, self.unpacked_size as u64, limit),
+            false => unpack_zlib(data, limit),
+        };
+        decoded.map_err(|detail| self.damaged(detail))
     }
+}
+
+/// At most `limit` bytes of a zlib stream's contents, and how many bytes of the data were read; or what
+/// the decoder says.
+pub(super) fn unpack_zlib(data: &[u8], limit: u64) -> Result<(Vec<u8>, usize), String> {
+    let mut contents = Vec::new();
+    let mut limited = ZlibDecoder::new(data).take(limit);
+    let read = limited.read_to_end(&mut contents);
+    read.map_err(|error| error.to_string())?;
+    Ok((contents, limited.into_inner().total_in() as usize))
+}
+
+/// At most `limit` bytes of a zstd frame's contents, `size` of which are stated, and how many bytes of
+/// the data were read; or what the decoder says.
+pub(super) fn unpack_zstd(
+    mut data: &[u8],
+    size: u64,
+    limit: u64,
+) -> Result<(Vec<u8>, usize), String> {
+    let whole = data.len();
+    let mut contents = Vec::new();
+    let mut decoder = FrameDecoder::new();
+    decoder.set_max_window_size(size.next_power_of_two().max(MIN_WINDOW));
+    let decoder = StreamingDecoder::new_with_decoder(&mut data, decoder)
+        .map_err(|error| error.to_string())?;
+    let mut limited = decoder.take(limit);
+    let read = limited.read_to_end(&mut contents);
+    read.map_err(|error| error.to_string())?;
+    let frame = limited.into_inner().into_frame_decoder();
+    // The decoder sums what was read, so that a part of the contents has another checksum.
+    let all = (contents.len() as u64) < limit;
+    if let (true, Some(stated), Some(found)) = (
+        all,
+        frame.get_checksum_from_data(),
+        frame.get_calculated_checksum(),
+    ) && stated != found
+    {
+        return Err(format!(
+            "its checksum is {found:#010x}, but {stated:#010x} is stated"
+        ));
+    }
+    Ok((contents, whole - data.len()))
 }
 
 #[cfg(test)]

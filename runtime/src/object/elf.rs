@@ -14,6 +14,7 @@ use object::read::elf::{
 };
 use object::{LittleEndian, pod};
 
+use super::debug::DebugSections;
 use super::error::LoadError;
 use super::target::Target;
 
@@ -139,6 +140,7 @@ pub(crate) struct Elf<'data> {
     pub(crate) local_symbols: Vec<Symbol>,
     /// Contents of the metadata note.
     pub(crate) metadata: Option<&'data [u8]>,
+    pub(crate) debug: DebugSections,
     pub(crate) dynamic: Dynamic,
     /// Addresses and sizes of the tables of relocations with addends.
     pub(crate) relocations: Vec<(u64, u64)>,
@@ -260,6 +262,7 @@ impl<'data> Elf<'data> {
             dynamic_symbols: Vec::new(),
             local_symbols: Vec::new(),
             metadata: metadata(programs, &sections, bytes)?,
+            debug: DebugSections::read(&sections, bytes),
             relocations: relocation_tables(&dynamic, programs, &sections),
             dynamic,
         };

@@ -87,6 +87,14 @@ pub enum LoadError {
         /// The defect.
         detail: String,
     },
+    /// A section of debugging information cannot be decompressed.
+    #[error("section {name} is damaged: {detail}", detail = Foreign(.detail))]
+    DebugSection {
+        /// Its name.
+        name: String,
+        /// The defect.
+        detail: String,
+    },
     /// There is nothing to load.
     #[error(
         "the code object has no loadable segment; it was stripped of its program headers or is no executable"
