@@ -63,6 +63,7 @@
 struct Tutorial;
 
 mod arg;
+pub mod breaks;
 mod buffer;
 #[cfg(feature = "compile")]
 pub mod compile;

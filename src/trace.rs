@@ -34,7 +34,8 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use runtime::dispatch::Settings;
 use runtime::trace::Tracing;
@@ -45,7 +46,7 @@ pub use runtime::memory::{Allocation, Purpose};
 pub use runtime::trace::{
     Event, Format, MemoryAccess, Next, RegisterChange, RegisterValue, Selection, Space,
 };
-pub use text::{Names, Shown};
+pub use text::{Names, Registers, Shown};
 
 use crate::arg::Arg;
 use crate::device::{Device, DeviceOptions};
@@ -55,7 +56,7 @@ use crate::module::Kernel;
 use crate::{EngineKind, Stats};
 
 /// Events that may wait for their receiver.
-const WAITING: usize = 256;
+pub(crate) const WAITING: usize = 256;
 
 /// A device that traces a wave of a launch.
 pub struct Tracer {
@@ -134,21 +135,32 @@ impl Tracer {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let (sender, receiver) = mpsc::sync_channel(WAITING);
         self.engine.begin(selection, sender);
-        std::thread::scope(|scope| {
-            let running = scope.spawn(|| {
-                let result = self.device.launch_with(kernel, launch, args, settings);
-                self.engine.end();
-                result
-            });
-            // It ends when the trace does.
-            for event in &receiver {
-                if each(&event).is_break() {
-                    break;
-                }
-            }
-            drop(receiver);
-            let result = running.join();
-            result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        let run = || {
+            let result = self.device.launch_with(kernel, launch, args, settings);
+            self.engine.end();
+            result
+        };
+        listen(receiver, run, |event| each(&event))
     }
+}
+
+/// Runs a launch, which ends the sending of events, on a thread of its own, and calls `each` for each
+/// event on the caller's, until it breaks.
+pub(crate) fn listen<E>(
+    receiver: Receiver<E>,
+    run: impl FnOnce() -> Result<Stats, Error> + Send,
+    mut each: impl FnMut(E) -> ControlFlow<()>,
+) -> Result<Stats, Error> {
+    std::thread::scope(|scope| {
+        let running = scope.spawn(run);
+        // It ends when the sending does.
+        for event in &receiver {
+            if each(event).is_break() {
+                break;
+            }
+        }
+        drop(receiver);
+        let result = running.join();
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }

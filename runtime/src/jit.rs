@@ -29,6 +29,8 @@ pub use self::tiers::Tier;
 
 use self::session::JitSession;
 use self::tiers::{Improver, Shared};
+use crate::breaks::Breaks;
+use crate::code::LoadedCode;
 use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group, Profiling, Session};
 use crate::fault::WaveFault;
 use crate::helpers;
@@ -216,6 +218,27 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
         .map_err(|error| EngineError::Host(error.to_string()))
 }
 
+/// Makes the engine with breakpoints. Code is not kept on disk.
+pub(crate) fn with_breaks(
+    options: &EngineOptions,
+    breaks: Arc<Breaks>,
+) -> Result<Box<dyn Engine + Send>, EngineError> {
+    let base = match options.exact_nan {
+        true => JitOptions::exact(),
+        false => JitOptions::default(),
+    };
+    let jit_options = JitOptions {
+        emitter: options.emitter,
+        ..base
+    };
+    let engine = JitEngine::new(jit_options.without(forms(&options.without)?))
+        .map_err(|error| EngineError::Host(error.to_string()))?;
+    Ok(Box::new(JitEngine {
+        breaks: Some(breaks),
+        ..engine
+    }))
+}
+
 /// The names of all forms of code, as in [`EngineOptions::without`].
 pub fn form_names() -> impl Iterator<Item = String> {
     named_forms().map(|(name, _)| name)
@@ -258,6 +281,8 @@ pub struct JitEngine {
     contents: Mutex<HashMap<u64, cache::Key>>,
     /// Where code is kept on disk.
     folder: Option<Arc<cache::Folder>>,
+    /// Instructions that the interpreter runs, and tells of.
+    breaks: Option<Arc<Breaks>>,
     /// Instructions that the interpreter ran between regions, when profiling.
     interpreted: Mutex<HashMap<profile::Place, profile::Count>>,
     /// An engine whose regions are single instructions, for [`Engine::step`].
@@ -318,6 +343,7 @@ impl JitEngine {
             functions: helpers::table(host),
             contents: Mutex::default(),
             folder: None,
+            breaks: None,
             interpreted: Mutex::default(),
             stepper: OnceLock::new(),
         })
@@ -340,8 +366,20 @@ impl JitEngine {
         all
     }
 
+    /// The code from an address on, for translation.
+    fn fetch<'c>(&self, code: &'c LoadedCode, pc: u64) -> Option<&'c [u8]> {
+        let broken = self
+            .breaks
+            .as_ref()
+            .is_some_and(|breaks| breaks.contains(pc));
+        code.bytes_at(pc).filter(|_| !broken)
+    }
+
     /// Runs the instruction at the PC on the interpreter.
     fn interpret(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Result<Flow, WaveFault> {
+        if let Some(breaks) = &self.breaks {
+            breaks.arrive(wave, group);
+        }
         let pc = wave.pc;
         let inst = group.code.decode(pc).map_err(|kind| WaveFault {
             kind,

@@ -3,6 +3,7 @@
 //! `unsafe` is in [`memory`], in `float_env` and in the modules that call or are called by translated
 //! code; every other module is safe code.
 
+pub mod breaks;
 pub mod choices;
 pub mod code;
 pub mod dispatch;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use wavelift::{Device, DeviceOptions, EngineKind, Error, FaultKind, Settings};
+use wavelift::{DeviceOptions, EngineKind, Error, FaultKind, Settings};
 
 use super::Status;
 use super::input::{self, Input, print_manifest};
@@ -15,17 +15,22 @@ use super::progress::Progress;
 use super::report::{DispatchReport, ExpectReport, FaultReport, Report};
 use super::session::{OutOfTime, Session, TimeLimit};
 
+mod breaks;
 mod junit;
 mod outputs;
 mod print;
 mod several;
 mod show;
+mod sink;
 mod trace;
+mod watch;
 
+use breaks::BreakOptions;
 pub(super) use print::{print_fallbacks, print_report, warn_of_failures};
 use several::{Json, Outcome};
 pub(super) use show::Printed;
-use trace::{Target, Trace, TraceOptions};
+use trace::TraceOptions;
+use watch::Watch;
 
 /// Runs the dispatches of launch manifests, or a kernel given by options; writes outputs and checks expectations.
 ///
@@ -42,6 +47,8 @@ pub(super) struct Args {
     engine: EngineChoice,
     #[command(flatten)]
     trace: TraceOptions,
+    #[command(flatten)]
+    breaks: BreakOptions,
     /// Write outputs into this folder instead of the manifest's
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -72,6 +79,7 @@ Examples:
   wavelift run examples/mandelbrot/mandelbrot.gfx803.toml --out /tmp/out
   wavelift run examples/sha256/sha256.gfx600.toml --engine interp --threads 1 --json
   wavelift run examples/saxpy/saxpy.gfx900.toml --trace=saxpy:3:1 --trace-limit 20
+  wavelift run examples/saxpy/saxpy.gfx900.toml --break saxpy+0x40 --break-limit 1
 
 Exit status: 0 all ran and every expectation holds; 1 an expectation does not hold; 2 bad usage or
 bad input, nothing ran; 3 the guest faulted or the time was over; 4 it ran, but a result could not be
@@ -84,9 +92,14 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         }
         return Ok(Status::Success);
     }
-    if args.trace.trace.is_some() && args.files.len() > 1 {
+    let watch = match args.breaks.any() {
+        true => "--break",
+        false => "--trace",
+    };
+    let watches = args.trace.trace.is_some() || args.breaks.any();
+    if watches && args.files.len() > 1 {
         anyhow::bail!(
-            "--trace is about one launch manifest, but {} are given",
+            "{watch} is about one launch manifest, but {} are given",
             args.files.len()
         );
     }
@@ -97,12 +110,13 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         Some(path) => Json::File(NewFile::named(path)?),
     };
     let junit = args.junit.as_deref().map(NewFile::named).transpose()?;
-    if args.trace.prints() && matches!(json, Json::Output) {
+    if (args.trace.prints() || args.breaks.prints()) && matches!(json, Json::Output) {
         anyhow::bail!(
-            "--json and --trace both print to standard output; write one to a file: --json=FILE or --trace-json=FILE"
+            "--json and {watch} both print to standard output; write one to a file: --json=FILE or {watch}-json=FILE"
         );
     }
-    let text = !matches!(json, Json::Output) && !args.trace.prints_json();
+    let watch_json = args.trace.prints_json() || args.breaks.prints_json();
+    let text = !matches!(json, Json::Output) && !watch_json;
     let mut outcomes = Vec::new();
     for file in &args.files {
         if text && args.files.len() > 1 {
@@ -144,23 +158,17 @@ fn run(
         memcheck: args.memcheck,
         ..args.options.device(&args.engine)
     });
-    let engine = options.engine;
     let limit = options.timeout;
-    let mut trace = args.trace.on(options.clone())?;
-    let (device, engine) = match &trace {
-        Some(trace) => (trace.tracer.device().clone(), EngineKind::Interp),
-        None => (Device::with_options(options)?, engine),
-    };
-    let mut session = input.session(device, &args.options)?;
+    let mut watch = Watch::new(args, options)?;
+    let engine = watch.engine();
+    let mut session = input.session(watch.device().clone(), &args.options)?;
     session.forget_inputs();
-    let target = trace.as_ref().map(|trace| trace.target(&session));
-    let target = target.transpose()?;
-    let mut traced = trace.as_mut().zip(target.as_ref());
+    watch.aim(&session)?;
 
     let counting = args.count || engine == EngineKind::Interp;
     let report = report.insert(Report::new(engine_name(engine)));
-    let stop = launch_all(&session, counting, limit, report, &mut traced, out)?;
-    trace.map_or(Ok(()), Trace::finish)?;
+    let stop = launch_all(&session, counting, limit, report, &mut watch, out)?;
+    watch.finish()?;
     let mut written = Vec::new();
     let status = match &stop {
         Some(stop) => {
@@ -273,7 +281,7 @@ fn launch_all(
     counting: bool,
     limit: Option<Duration>,
     report: &mut Report,
-    traced: &mut Option<(&mut Trace, &Target)>,
+    watch: &mut Watch,
     out: &mut Output,
 ) -> anyhow::Result<Option<Stop>> {
     let groups = session
@@ -294,11 +302,7 @@ fn launch_all(
                 Ok(left) => left,
                 Err(error) => return Ok(Some(Stop::Time(error))),
             };
-            let result = match traced.take_if(|(_, target)| target.dispatch == number) {
-                Some((trace, target)) => trace.launch(planned, target, &settings, out)?,
-                None => session.launch(planned, &settings),
-            };
-            match result {
+            match watch.launch((number, planned), session, &settings, out)? {
                 Ok(stats) => about.add(&stats, counting),
                 Err(error) if error.fault().is_some() => {
                     return Ok(Some(Stop::Fault(error, limit)));

@@ -88,9 +88,7 @@ impl fmt::Display for Shown<'_> {
         for access in grouped(self.names, accesses) {
             write!(f, "\n{INDENT}{access}")?;
         }
-        for change in registers {
-            write!(f, "\n{INDENT}{}", Changed(change))?;
-        }
+        write!(f, "{}", Registers(registers))?;
         match next {
             Next::Continue => Ok(()),
             Next::Jump(to) => write!(f, "\n{INDENT}jumps to 0x{to:04x}"),
@@ -107,6 +105,19 @@ impl fmt::Display for Shown<'_> {
 }
 
 const INDENT: &str = "          ";
+
+/// Registers as lines of text, each behind a line end and indented; values of lanes are in runs as by [`Names::show`].
+#[derive(Clone, Copy, Debug)]
+pub struct Registers<'a>(pub &'a [RegisterChange]);
+
+impl fmt::Display for Registers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for change in self.0 {
+            write!(f, "\n{INDENT}{}", Changed(change))?;
+        }
+        Ok(())
+    }
+}
 
 /// A changed register.
 struct Changed<'a>(&'a RegisterChange);

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 mod about;
 mod bad_input;
 mod bench_and_diff;
+mod breaks;
 mod bundles;
 mod cache;
 mod disasm;

@@ -343,7 +343,7 @@ impl JitEngine {
         }
         let allocation = *acceptable.last().expect("a tier accepts a translation");
         let object = stack::for_translation(|| {
-            let func = region::build(&request, &|pc| code.bytes_at(pc));
+            let func = region::build(&request, &|pc| self.fetch(code, pc));
             compiler.object(&func, &options, code.base(), allocation)
         });
         let object = Arc::new(object.map_err(|e| FaultKind::Unsupported {
@@ -382,7 +382,7 @@ impl JitEngine {
         };
         let job = Job {
             number: region.number,
-            func: stack::for_translation(|| region::build(&request, &|pc| code.bytes_at(pc))),
+            func: stack::for_translation(|| region::build(&request, &|pc| self.fetch(code, pc))),
             cache_key: self.cache_key(&request, &options, Allocation::Optimizing, code),
             options,
             base: code.base(),
@@ -411,7 +411,12 @@ impl JitEngine {
             entry: request.entry.wrapping_sub(code.base()),
             ..*request
         };
-        let rest = format!("{request:?} {options:?} {allocation:?} {}", self.host);
+        // Code with breakpoints is the engine's own.
+        let breaks = self.breaks.as_ref().map(|_| self.id);
+        let rest = format!(
+            "{request:?} {options:?} {allocation:?} {} {breaks:?}",
+            self.host
+        );
         cache::key(&content, &rest)
     }
 

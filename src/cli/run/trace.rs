@@ -1,6 +1,5 @@
 //! `wavelift run --trace`: each instruction of a wave as text or JSON.
 
-use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -8,10 +7,10 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use runtime::foreign::Foreign;
 use serde::Serialize;
-use wavelift::trace::{Event, Format, Names, Next, RegisterValue, Selection, Tracer};
+use wavelift::trace::{Event, Names, Next, Selection, Tracer};
 use wavelift::{Error, Settings, Stats};
 
-use crate::cli::new_file::{NewFile, Unwritten};
+use super::sink::{RegisterReport, Sink};
 use crate::cli::output::Output;
 use crate::cli::session::{Planned, Session};
 
@@ -99,26 +98,21 @@ impl FromStr for Wave {
     }
 }
 
-/// Where a trace goes.
-enum Sink {
-    Text,
-    Json,
-    JsonFile(NewFile),
-}
-
 /// The trace of a run.
 pub(super) struct Trace {
     /// The device of the run.
     pub(super) tracer: Tracer,
     wave: Wave,
     limit: Option<u64>,
+    /// `None` before it is found, and behind its launch.
+    target: Option<Target>,
     sink: Sink,
 }
 
 /// The wave to trace in a session.
-pub(super) struct Target {
+struct Target {
     /// Number of the dispatch.
-    pub(super) dispatch: usize,
+    dispatch: usize,
     selection: Selection,
     names: Names,
 }
@@ -139,15 +133,12 @@ impl TraceOptions {
         let Some(wave) = &self.trace else {
             return Ok(None);
         };
-        let sink = match &self.trace_json {
-            None => Sink::Text,
-            Some(_) if self.prints_json() => Sink::Json,
-            Some(path) => Sink::JsonFile(NewFile::named(path)?),
-        };
+        let sink = Sink::new(self.trace_json.as_deref())?;
         Ok(Some(Trace {
             tracer: Tracer::new(device)?,
             wave: wave.clone(),
             limit: self.trace_limit,
+            target: None,
             sink,
         }))
     }
@@ -155,7 +146,7 @@ impl TraceOptions {
 
 impl Trace {
     /// Finds the wave.
-    pub(super) fn target(&self, session: &Session) -> anyhow::Result<Target> {
+    pub(super) fn aim(&mut self, session: &Session) -> anyhow::Result<()> {
         let wanted = self.wave.kernel.as_deref();
         let mut kernels = session
             .dispatches
@@ -195,27 +186,34 @@ impl Trace {
         for (buffer, spec) in session.buffers.iter().zip(&session.manifest.buffers) {
             names.add(buffer.address(), buffer.len(), &spec.name);
         }
-        Ok(Target {
+        self.target = Some(Target {
             dispatch,
             selection,
             names,
-        })
+        });
+        Ok(())
     }
 
-    /// Launches the dispatch, and prints the trace.
+    /// Launches a dispatch, and prints the trace if the wave is in it.
     pub(super) fn launch(
         &mut self,
+        number: usize,
         planned: &Planned,
-        target: &Target,
         settings: &Settings<'_>,
         out: &mut Output,
     ) -> anyhow::Result<Result<Stats, Error>> {
-        let mut written = Ok(());
         let (kernel, launch, args) = (&planned.kernel, &planned.launch, &planned.args);
         let settings = planned.settings(settings);
+        let Some(target) = self.target.take_if(|target| target.dispatch == number) else {
+            let device = self.tracer.device();
+            return Ok(device.launch_with(kernel, launch, args, &settings));
+        };
+        let mut written = Ok(());
         let sink = &mut self.sink;
         let each = |event: &Event| {
-            written = sink.write(event, &target.names, out);
+            let names = &target.names;
+            let json = || EventReport::new(event, names);
+            written = sink.write(&names.show(event), json, out);
             match written.is_err() || out.closed() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -230,10 +228,7 @@ impl Trace {
 
     /// Puts a complete file in its place.
     pub(super) fn finish(self) -> anyhow::Result<()> {
-        match self.sink {
-            Sink::Text | Sink::Json => Ok(()),
-            Sink::JsonFile(file) => Ok(file.complete(|_| Ok(()))?),
-        }
+        self.sink.finish()
     }
 }
 
@@ -246,21 +241,6 @@ fn group_of(planned: &Planned, number: u64) -> anyhow::Result<[u32; 3]> {
             "--trace: kernel {name} has no workgroup {number}: its launch has {total}, from 0 on"
         )
     })
-}
-
-impl Sink {
-    fn write(&mut self, event: &Event, names: &Names, out: &mut Output) -> anyhow::Result<()> {
-        match self {
-            Sink::Text => Ok(writeln!(out, "{}", names.show(event))?),
-            Sink::Json => out.json(&EventReport::new(event, names)),
-            Sink::JsonFile(file) => {
-                let line = serde_json::to_string(&EventReport::new(event, names))?;
-                let path = file.path().display().to_string();
-                let written = writeln!(file, "{line}");
-                Ok(written.map_err(|error| Unwritten::new(path, error))?)
-            }
-        }
-    }
 }
 
 /// An event as JSON.
@@ -280,17 +260,6 @@ struct EventReport<'a> {
     /// Of a fault: its kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<&'static str>,
-}
-
-/// A changed register; 64-bit values are strings, since many readers of JSON have no such numbers.
-#[derive(Serialize)]
-struct RegisterReport<'a> {
-    register: &'a str,
-    format: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lanes: Option<Vec<(u32, String)>>,
 }
 
 /// An access of a lane or of the scalar unit.
@@ -324,29 +293,6 @@ impl<'a> EventReport<'a> {
                 new: access.new.as_deref().map(hex),
             }
         });
-        let registers = event.registers.iter().map(|change| {
-            let (format, digits) = match change.format {
-                Format::Bits32 => ("b32", 8),
-                Format::Bits64 => ("b64", 16),
-                Format::F16 => ("f16", 8),
-                Format::F32 => ("f32", 8),
-                Format::F64 => ("f64", 16),
-            };
-            let text = |value: u64| format!("0x{value:0digits$x}");
-            let (value, lanes) = match &change.value {
-                RegisterValue::Wave(value) => (Some(text(*value)), None),
-                RegisterValue::Lanes(lanes) => {
-                    let lanes = lanes.iter().map(|&(lane, value)| (lane, text(value)));
-                    (None, Some(lanes.collect()))
-                }
-            };
-            RegisterReport {
-                register: &change.register,
-                format,
-                value,
-                lanes,
-            }
-        });
         let (target, fault) = match &event.next {
             Next::Jump(target) => (Some(*target), None),
             Next::Fault { kind, .. } => (None, Some(kind.name())),
@@ -360,7 +306,7 @@ impl<'a> EventReport<'a> {
             instruction: &event.instruction,
             exec: format!("0x{:016x}", event.exec),
             memory: memory.collect(),
-            registers: registers.collect(),
+            registers: event.registers.iter().map(RegisterReport::new).collect(),
             next: event.next.name(),
             target,
             fault,
