@@ -123,7 +123,7 @@ fn registers_are_those_of_the_trace() {
                 if let (Some(wanted), Some(got)) = (wanted.as_array(), got.as_array()) {
                     let in_both = wanted
                         .iter()
-                        .filter(|pair| got.iter().any(|(other)| other[0] == pair[0]));
+                        .filter(|pair| got.iter().any(|other| other[0] == pair[0]));
                     for pair in in_both {
                         assert!(got.contains(pair), "{engine} {name} before {event}");
                         compared += 1;
