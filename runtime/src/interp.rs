@@ -43,8 +43,7 @@ use crate::engine::{Engine, Exit, Group};
 use crate::fault::WaveFault;
 pub(crate) use address::addresses;
 use control::Control;
-use observe::Observer;
-pub(crate) use observe::{Accessed, Accesses};
+pub(crate) use observe::{Accessed, Accesses, Observer};
 use operand::Exec;
 use stop::{Run, Stop};
 

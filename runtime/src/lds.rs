@@ -24,6 +24,13 @@ pub struct Lds {
     written: Option<Box<[u64]>>,
 }
 
+/// The contents of an LDS at one time.
+#[derive(Clone, Debug)]
+pub(crate) struct SavedLds {
+    bytes: Box<[u8]>,
+    written: Option<Box<[u64]>>,
+}
+
 impl Lds {
     /// A buffer of the largest size, without allocation yet. `checked` tracks writes.
     pub fn new(checked: bool) -> Lds {
@@ -60,6 +67,20 @@ impl Lds {
     /// The allocated bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.buffer[self.start..][..self.size]
+    }
+
+    /// The contents, and in checked mode which bytes were written.
+    pub(crate) fn save(&self) -> SavedLds {
+        SavedLds {
+            bytes: self.bytes().into(),
+            written: self.written.clone(),
+        }
+    }
+
+    /// Restores the contents of an LDS of the same size.
+    pub(crate) fn restore(&mut self, saved: &SavedLds) {
+        self.bytes_mut().copy_from_slice(&saved.bytes);
+        self.written.clone_from(&saved.written);
     }
 
     /// First byte, for translated code. [`LDS_MAX`] + [`LDS_PADDING`] bytes are accessible.

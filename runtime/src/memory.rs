@@ -752,6 +752,16 @@ impl Memory {
         }
     }
 
+    /// Checked mode: which bytes of the scratch that begins at `start` were written.
+    pub(crate) fn scratch_written(&self, start: u64) -> Vec<u64> {
+        self.scratch.written(start)
+    }
+
+    /// Restores the result of [`Memory::scratch_written`].
+    pub(crate) fn set_scratch_written(&self, start: u64, written: &[u64]) {
+        self.scratch.set_written(start, written);
+    }
+
     // ---- accesses of the guest
 
     /// Loads `N` bytes.

@@ -291,7 +291,7 @@ impl Trace {
 }
 
 /// An access with its kind of memory.
-fn placed(accessed: Accessed, group: &Group<'_>) -> MemoryAccess {
+pub(crate) fn placed(accessed: Accessed, group: &Group<'_>) -> MemoryAccess {
     let Accessed {
         access,
         lds,

@@ -8,7 +8,7 @@ use frontend::{Encoding, LANES, WaveState};
 use super::prepared::Place;
 use super::rows::Rows;
 use super::shape::{GroupShape, Shape, WorkItems};
-use super::slice::{Look, Slice};
+use super::slice::{Clock, Look, Slice};
 use super::tracer::Tracer;
 use super::waits::{Finding, Poll, WaitTiming, Watch, WaveWait};
 use crate::LoadedCode;
@@ -66,6 +66,8 @@ pub(super) struct GroupRunner<'a> {
     pub(super) counting: bool,
     /// The fuel quantum.
     pub(super) fuel: u64,
+    /// See [`Settings`](super::Settings).
+    pub(super) steady: bool,
     /// When long-running workgroups are examined, if at all.
     pub(super) timing: Option<WaitTiming>,
 }
@@ -126,7 +128,7 @@ impl<'a> Resident<'a> {
             late: 0,
             round: 0,
             watch: Watch::new(None),
-            slice: Slice::new(1, false),
+            slice: Slice::new(1, false, Clock::new(true)),
         }
     }
 
@@ -291,7 +293,7 @@ impl GroupRunner<'_> {
         (resident.round, resident.late) = (sets.ready, 0);
         resident.sets = sets;
         resident.watch = Watch::new(self.timing);
-        resident.slice = Slice::new(self.fuel, waits);
+        resident.slice = Slice::new(self.fuel, waits, Clock::new(self.steady));
     }
 
     /// The waves of a workgroup, and the state that they share as an engine accesses it.

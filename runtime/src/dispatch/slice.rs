@@ -34,13 +34,14 @@ const DIGEST_INTERVAL: Duration = Duration::from_micros(100);
 
 /// The current slice of a workgroup.
 pub(super) struct Slice {
+    clock: Clock,
     /// Digest of the waves' registers, and when it was taken.
     digest: u64,
-    taken: Option<Instant>,
+    taken: Option<Duration>,
     /// No wave has ended or arrived at a barrier since.
     unchanged: bool,
     /// The time of the first look.
-    begin: Option<Instant>,
+    begin: Option<Duration>,
     /// The fuel of a wave.
     fuel: u64,
     /// The most.
@@ -49,6 +50,36 @@ pub(super) struct Slice {
     barriers: u32,
     /// The place looked at last: may it be in a loop that polls?
     place: Option<(u64, bool)>,
+}
+
+/// What the time of a slice is measured by.
+pub(super) enum Clock {
+    /// The host's clock: since when, the first look.
+    Host(Option<Instant>),
+    /// Looks, each of which takes as long as the time between two digests, so that a dispatch on one
+    /// thread takes the same course every time: how many there were.
+    Looks(u32),
+}
+
+impl Clock {
+    /// `steady`: see [`Settings`](super::Settings).
+    pub(super) fn new(steady: bool) -> Clock {
+        match steady {
+            true => Clock::Looks(0),
+            false => Clock::Host(None),
+        }
+    }
+
+    /// The time at a look.
+    fn look(&mut self) -> Duration {
+        match self {
+            Clock::Host(since) => since.get_or_insert_with(Instant::now).elapsed(),
+            Clock::Looks(looks) => {
+                *looks = looks.saturating_add(1);
+                DIGEST_INTERVAL * *looks
+            }
+        }
+    }
 }
 
 /// What a look at a workgroup has found.
@@ -65,8 +96,9 @@ pub(super) enum Look {
 impl Slice {
     /// Of a workgroup that begins, whose waves have this fuel; at first little if it `waits` like
     /// others.
-    pub(super) fn new(full: u64, waits: bool) -> Slice {
+    pub(super) fn new(full: u64, waits: bool, clock: Clock) -> Slice {
         Slice {
+            clock,
             digest: 0,
             taken: None,
             unchanged: true,
@@ -107,7 +139,7 @@ impl Slice {
         waves: &[Box<WaveState>],
         (stopped, unchanged): (u32, bool),
     ) -> Look {
-        let now = Instant::now();
+        let now = self.clock.look();
         self.unchanged &= unchanged;
         if self.fuel == self.full
             && self
@@ -201,7 +233,7 @@ mod tests {
     fn waves_that_stay_the_same_poll() {
         let (_memory, code) = code(&[0xbf81_0000]);
         let waves = [WaveState::new_boxed(), WaveState::new_boxed()];
-        let mut slice = Slice::new(2048, false);
+        let mut slice = Slice::new(2048, false, Clock::new(false));
         assert_eq!(slice.look(&code, &waves, (3, true)), Look::Runs);
         assert_eq!(
             slice.look(&code, &waves, (3, true)),
@@ -218,10 +250,24 @@ mod tests {
     }
 
     #[test]
+    fn a_steady_slice_is_over_after_the_same_number_of_looks() {
+        let (_memory, code) = code(&[0xbf81_0000]);
+        let over = || {
+            let mut waves = [WaveState::new_boxed()];
+            let mut slice = Slice::new(2048, false, Clock::new(true));
+            (0..10_000).find(|_| {
+                waves[0].sgpr[7] += 1;
+                slice.look(&code, &waves, (1, true)) == Look::Over
+            })
+        };
+        assert_eq!((over(), over()), (Some(2000), Some(2000)));
+    }
+
+    #[test]
     fn one_wave_that_moves_is_enough() {
         let (_memory, code) = code(&[0xbf81_0000]);
         let mut waves = [WaveState::new_boxed(), WaveState::new_boxed()];
-        let mut slice = Slice::new(2048, true);
+        let mut slice = Slice::new(2048, true, Clock::new(false));
         for n in 0..100 {
             waves[1].set_exec(1 << 5);
             waves[1].vgprs_touched = 4;

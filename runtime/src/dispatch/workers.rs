@@ -65,6 +65,9 @@ pub struct Settings<'a> {
     /// ([`Gws::set_counters`](crate::gws::Gws::set_counters)); `None` leaves them as they are. No
     /// other dispatch may use them at the time.
     pub gws: Option<Vec<u32>>,
+    /// Workgroups give their worker to others after counts of branches and barriers, not after times:
+    /// on one thread the dispatch takes the same course every time.
+    pub steady: bool,
 }
 
 impl Settings<'_> {
@@ -84,6 +87,7 @@ impl Settings<'_> {
             cancel: self.cancel.clone(),
             find_overruns: self.find_overruns,
             gws: self.gws.clone(),
+            steady: self.steady,
         }
     }
 }
@@ -104,6 +108,7 @@ impl Default for Settings<'_> {
             cancel: None,
             find_overruns: true,
             gws: None,
+            steady: false,
         }
     }
 }
@@ -284,6 +289,7 @@ impl Dispatcher {
                 lds_allocated: code.gfx().lds_allocated(prepared.lds_bytes),
                 counting: settings.counting,
                 fuel: settings.fuel.max(1),
+                steady: settings.steady,
                 timing: (settings.alone || settings.on_wait.is_some()).then_some(timing),
             };
             let worker = Worker {

@@ -250,6 +250,7 @@ impl<O: Observer> Exec<'_, '_, O> {
         bytes: usize,
     ) -> Run<()> {
         let memory = self.group.memory;
+        self.observer.before_store(memory, address, bytes);
         let result = match bytes {
             1 => memory.store_u8(address, raw[0]),
             2 => memory.store(address, [raw[0], raw[1]]),

@@ -4,12 +4,20 @@ use std::cell::RefCell;
 
 use super::data::Raw;
 use crate::fault::Access;
+use crate::memory::Memory;
 
 /// What observes accesses. The interpreter is compiled once for `()`, which observes nothing and costs
 /// nothing, and once for [`Accesses`].
 pub(crate) trait Observer: Copy {
     /// A lane, or the scalar unit, has made an access.
     fn note(self, access: impl FnOnce() -> Accessed);
+
+    /// These bytes of guest memory are about to be written by a store. An atomic is not announced: its
+    /// [`Accessed`] has the old value.
+    #[inline(always)]
+    fn before_store(self, memory: &Memory, address: u64, bytes: usize) {
+        let _ = (memory, address, bytes);
+    }
 }
 
 impl Observer for () {

@@ -79,7 +79,9 @@ impl<O: Observer> Exec<'_, '_, O> {
                 if target.size.is_none() {
                     let address = target.base.wrapping_add(target.offset);
                     let words = &words[..count];
-                    let stored = self.group.memory.store_dwords(address, words);
+                    let memory = self.group.memory;
+                    self.observer.before_store(memory, address, 4 * count);
+                    let stored = memory.store_dwords(address, words);
                     stored.map_err(stop)?;
                     self.observer
                         .note(|| Accessed::scalar(Access::Write, address, words));
@@ -87,7 +89,9 @@ impl<O: Observer> Exec<'_, '_, O> {
                 }
                 for (i, &word) in words.iter().enumerate().take(count) {
                     if let Some(address) = target.dword(i) {
-                        self.group.memory.store_u32(address, word).map_err(stop)?;
+                        let memory = self.group.memory;
+                        self.observer.before_store(memory, address, 4);
+                        memory.store_u32(address, word).map_err(stop)?;
                         self.observer
                             .note(|| Accessed::scalar(Access::Write, address, &[word]));
                     }

@@ -30,6 +30,23 @@ impl ScratchRegions {
         region.written.resize(len.div_ceil(64) as usize, 0);
     }
 
+    /// One bit for each byte of the scratch that begins here: was it written?
+    pub(super) fn written(&self, start: u64) -> Vec<u64> {
+        let regions = self.0.lock().expect("no holder of the lock panics");
+        regions
+            .get(&start)
+            .map_or(Vec::new(), |region| region.written.clone())
+    }
+
+    /// Restores the result of [`ScratchRegions::written`].
+    pub(super) fn set_written(&self, start: u64, written: &[u64]) {
+        let mut regions = self.0.lock().expect("no holder of the lock panics");
+        if let Some(region) = regions.get_mut(&start) {
+            region.written.clear();
+            region.written.extend_from_slice(written);
+        }
+    }
+
     /// The block is scratch no more.
     pub(super) fn end(&self, start: u64, len: u64) {
         let mut regions = self.0.lock().expect("no holder of the lock panics");
