@@ -67,6 +67,7 @@ pub mod breaks;
 mod buffer;
 #[cfg(feature = "compile")]
 pub mod compile;
+pub mod debug;
 mod device;
 pub mod diff;
 mod dtype;

@@ -47,6 +47,7 @@ pub use runtime::trace::{
     Event, Format, MemoryAccess, Next, RegisterChange, RegisterValue, Selection, Space,
 };
 pub use text::{Names, Registers, Shown};
+pub(crate) use text::{Series, Style};
 
 use crate::arg::Arg;
 use crate::device::{Device, DeviceOptions};

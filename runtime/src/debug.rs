@@ -307,7 +307,7 @@ impl DebugSession<'_> {
             return;
         }
         if let Some(before) = self.workgroup.replace(group.workgroup)
-            && self.history.schedule != Schedule::default()
+            && !self.history.schedule.is_over()
         {
             let History { position, past, .. } = std::mem::take(&mut self.history);
             self.aside.insert(before, Aside { position, past });

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Event, Format, MemoryAccess, Next, Purpose, RegisterChange, RegisterValue, Space};
+use crate::Dtype;
 
 /// Names of memory, by which a trace shows addresses.
 #[derive(Clone, Debug, Default)]
@@ -131,29 +132,94 @@ impl fmt::Display for Changed<'_> {
         } = self.0;
         write!(f, "{register} = ")?;
         match value {
-            RegisterValue::Wave(value) => write!(f, "{}", Value(*format, *value)),
-            RegisterValue::Lanes(lanes) => write!(f, "{}", Series(*format, lanes)),
+            RegisterValue::Wave(value) => write!(f, "{}", Value((*format).into(), *value)),
+            RegisterValue::Lanes(lanes) => write!(f, "{}", Series((*format).into(), lanes)),
         }
     }
 }
 
-/// A value by its format.
-struct Value(Format, u64);
+/// How bits are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// In hexadecimal, of that many bits.
+    Hex(u32),
+    /// As a signed integer of that many bits.
+    Signed(u32),
+    /// As an unsigned integer.
+    Unsigned,
+    /// That many binary digits.
+    Binary(u32),
+    /// As a float.
+    F16,
+    F32,
+    F64,
+}
+
+impl Style {
+    /// That of a type's numbers.
+    pub(crate) fn of(dtype: Dtype) -> Style {
+        match dtype {
+            Dtype::F16 => Style::F16,
+            Dtype::F32 => Style::F32,
+            Dtype::F64 => Style::F64,
+            _ if dtype.is_signed() => Style::Signed(8 * dtype.size() as u32),
+            _ => Style::Unsigned,
+        }
+    }
+
+    /// Bits as text.
+    pub(crate) fn shown(self, bits: u64) -> String {
+        Value(self, bits).to_string()
+    }
+
+    /// The distance of two values of neighbours, where they are equal or integers.
+    fn distance(self, a: u64, b: u64) -> Option<i64> {
+        match self {
+            Style::Hex(..=32) => Some(i64::from((b as u32).wrapping_sub(a as u32) as i32)),
+            Style::Signed(bits) => {
+                let wide = |value: u64| (value << (64 - bits)) as i64 >> (64 - bits);
+                Some(wide(b).wrapping_sub(wide(a)))
+            }
+            Style::Hex(_) | Style::Unsigned => Some(b.wrapping_sub(a) as i64),
+            Style::Binary(_) | Style::F16 | Style::F32 | Style::F64 => (a == b).then_some(0),
+        }
+    }
+}
+
+impl From<Format> for Style {
+    fn from(format: Format) -> Style {
+        match format {
+            Format::Bits32 => Style::Hex(32),
+            Format::Bits64 => Style::Hex(64),
+            Format::F16 => Style::F16,
+            Format::F32 => Style::F32,
+            Format::F64 => Style::F64,
+        }
+    }
+}
+
+/// A value in a style.
+struct Value(Style, u64);
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Value(format, bits) = *self;
-        let (float, digits) = match format {
-            Format::Bits32 | Format::Bits64 => return write!(f, "0x{bits:x}"),
-            Format::F16 => (half::f16::from_bits(bits as u16).to_f64(), 4),
-            Format::F32 => {
+        let Value(style, bits) = *self;
+        let (float, digits) = match style {
+            Style::Hex(_) => return write!(f, "0x{bits:x}"),
+            Style::Signed(width) => {
+                return write!(f, "{}", (bits << (64 - width)) as i64 >> (64 - width));
+            }
+            Style::Unsigned => return write!(f, "{bits}"),
+            Style::Binary(width) => return write!(f, "0b{bits:0width$b}", width = width as usize),
+            Style::F16 => (half::f16::from_bits(bits as u16).to_f64(), 4),
+            Style::F32 => {
                 let float = f32::from_bits(bits as u32);
                 if !float.is_nan() {
                     return write!(f, "{float:?}");
                 }
                 (float.into(), 8)
             }
-            Format::F64 => (f64::from_bits(bits), 16),
+            Style::F64 => (f64::from_bits(bits), 16),
         };
         match float.is_nan() {
             // NaNs differ by their bits.
@@ -167,7 +233,7 @@ impl fmt::Display for Value {
 const MAX_STEP: i64 = 1 << 16;
 
 /// Values by lane, in runs of equal values and of integers with the same distance.
-struct Series<'a>(Format, &'a [(u32, u64)]);
+pub(crate) struct Series<'a>(pub(crate) Style, pub(crate) &'a [(u32, u64)]);
 
 impl Series<'_> {
     /// The length of the run at the beginning of `rest`, and the distance of its values.
@@ -175,11 +241,9 @@ impl Series<'_> {
         let [first, second, ..] = rest else {
             return (1, 0);
         };
-        let distance = |a: &(u32, u64), b: &(u32, u64)| match (b.0 == a.0 + 1, self.0) {
-            (false, _) => None,
-            (true, Format::Bits32) => Some(i64::from((b.1 as u32).wrapping_sub(a.1 as u32) as i32)),
-            (true, Format::Bits64) => Some(b.1.wrapping_sub(a.1) as i64),
-            (true, Format::F16 | Format::F32 | Format::F64) => (a.1 == b.1).then_some(0),
+        let distance = |a: &(u32, u64), b: &(u32, u64)| match b.0 == a.0 + 1 {
+            false => None,
+            true => self.0.distance(a.1, b.1),
         };
         let Some(step) = distance(first, second) else {
             return (1, 0);
@@ -287,13 +351,13 @@ impl fmt::Display for Grouped<'_> {
         if let Some(name) = self.name {
             write!(f, " of {name}")?;
         }
-        let format = match bytes {
-            0..=4 => Format::Bits32,
-            _ => Format::Bits64,
+        let style = match bytes {
+            0..=4 => Style::Hex(32),
+            _ => Style::Hex(64),
         };
         match first.lane {
             None => write!(f, " at 0x{:x} = ", self.offsets[0].1)?,
-            Some(_) => write!(f, " at {} = ", Series(Format::Bits64, &self.offsets))?,
+            Some(_) => write!(f, " at {} = ", Series(Style::Hex(64), &self.offsets))?,
         }
         let mut separator = "";
         for (lane, dwords) in &self.dwords {
@@ -308,8 +372,8 @@ impl fmt::Display for Grouped<'_> {
         for (values, arrow) in [(&self.values, ""), (&self.new, " -> ")] {
             match (first.lane, values.first()) {
                 (_, None) => {}
-                (None, Some(&(_, value))) => write!(f, "{arrow}{}", Value(format, value))?,
-                (Some(_), Some(_)) => write!(f, "{arrow}{}", Series(format, values))?,
+                (None, Some(&(_, value))) => write!(f, "{arrow}{}", Value(style, value))?,
+                (Some(_), Some(_)) => write!(f, "{arrow}{}", Series(style, values))?,
             }
         }
         Ok(())

@@ -36,6 +36,13 @@ pub(super) struct Schedule {
     pub(super) fuel: u64,
 }
 
+impl Schedule {
+    /// Have all waves ended?
+    pub(super) fn is_over(&self) -> bool {
+        self.ready | self.waiting | self.late == 0
+    }
+}
+
 /// What a wave has done.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Past {

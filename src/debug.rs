@@ -1,0 +1,914 @@
+//! A debugger: runs launches on the interpreter, stops waves at breakpoints, watchpoints and faults, and
+//! shows and changes their registers and memory. `wavelift debug` does this for a launch manifest.
+//!
+//! A [`Debugger`] has a device of its own, for modules and buffers. Launches are added, and
+//! [`Debugger::start`] runs them up to the first instruction of the first; [`Debugger::resume`] runs on
+//! to the next stop:
+//!
+//! ```
+//! use wavelift::debug::{Debugger, Dispatch, Event, Limits, Named, Reason, Resume};
+//! use wavelift::{DeviceOptions, Dtype, Launch, Module};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut debugger = Debugger::new(DeviceOptions::default())?;
+//! let device = debugger.device().clone();
+//! let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
+//! let x = device.buffer(&[1.0f32; 256])?;
+//! debugger.name(Named::of(&x, "x", Some(Dtype::F32)));
+//! debugger.add(Dispatch::new(
+//!     module.kernel("saxpy")?,
+//!     Launch::new(256, 256),
+//!     vec![(&x).into(), (&x).into(), 2.0f32.into(), 256u32.into()],
+//! ));
+//! debugger.start()?;
+//! debugger.watch_text("x[70]", Default::default(), Limits::default())?;
+//! let Event::Stopped(stop) = debugger.resume(Resume::Continue { pass: 0 })? else {
+//!     panic!("it is written");
+//! };
+//! assert!(matches!(stop.reason, Reason::Watchpoint { .. }));
+//! assert_eq!((stop.wave, stop.workgroup), (1, [0; 3]));
+//! assert_eq!(debugger.evaluate("x[70]")?.show(None)?, "3.0");
+//! debugger.resume(Resume::Back { steps: 1 })?;
+//! assert_eq!(debugger.evaluate("x[70]")?.show(None)?, "1.0");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Launches run on one thread, workgroup by workgroup, so that a program takes the same course whenever it
+//! is debugged. A workgroup gives way to others only when it waits for them.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use frontend::WaveState;
+use runtime::debug::{Debugging, Phase, State, is_call};
+use runtime::dispatch::{CancelToken, Settings};
+use runtime::fault::{Fault, FaultKind};
+use runtime::lockstep::Snapshot;
+use runtime::trace::{MemoryAccess, Space};
+
+mod driver;
+mod error;
+mod eval;
+mod expr;
+mod place;
+mod points;
+mod value;
+
+pub use error::{DebugError, DtypeSuffix};
+pub use expr::Expr;
+pub use place::{CodePlace, Disassembled, SourceLine};
+pub use points::{Limits, Point, Trigger, WatchKind};
+pub use runtime::debug::Phase as WavePhase;
+pub use value::{Evaluated, Lanes, Radix, Scalar, Value};
+
+use driver::{Course, Goal, Order, Pilot, Report, Until};
+use eval::{At, Scope, Write};
+use points::Points;
+
+use crate::arg::Arg;
+use crate::buffer::Buffer;
+use crate::device::{Device, DeviceOptions};
+use crate::error::Error;
+use crate::launch::Launch;
+use crate::module::{Kernel, Module};
+use crate::{Dtype, EngineKind};
+
+/// A launch of the program.
+#[derive(Clone, Debug)]
+pub struct Dispatch {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Its grid.
+    pub launch: Launch,
+    /// Its arguments.
+    pub args: Vec<Arg>,
+    /// How often it is launched.
+    pub repeat: u64,
+    /// Stack of a work-item; `None` is the device's.
+    pub stack_bytes: Option<u32>,
+    /// Counters of the global wave sync when it begins.
+    pub gws: Option<Vec<u32>>,
+}
+
+impl Dispatch {
+    /// One launch.
+    pub fn new(kernel: Kernel, launch: Launch, args: Vec<Arg>) -> Dispatch {
+        Dispatch {
+            kernel,
+            launch,
+            args,
+            repeat: 1,
+            stack_bytes: None,
+            gws: None,
+        }
+    }
+}
+
+/// Memory that expressions name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// Guest address of the first byte.
+    pub address: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Type of its elements; bytes if it has none.
+    pub dtype: Option<Dtype>,
+}
+
+impl Named {
+    /// A buffer by a name.
+    pub fn of(buffer: &Buffer, name: impl Into<String>, dtype: Option<Dtype>) -> Named {
+        Named {
+            name: name.into(),
+            address: buffer.address(),
+            len: buffer.len(),
+            dtype,
+        }
+    }
+}
+
+/// How to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resume {
+    /// To the next breakpoint, watchpoint or fault, after passing this number of points.
+    Continue {
+        /// Points to pass.
+        pass: u64,
+    },
+    /// The selected wave executes this number of instructions, into calls. Others run only where it waits
+    /// for them.
+    Step {
+        /// The number, at least 1.
+        steps: u64,
+    },
+    /// The selected wave executes an instruction, and all of a call.
+    Next,
+    /// The selected wave runs until it has returned from its innermost call.
+    Finish,
+    /// The selected wave runs until it is at a guest address.
+    Until {
+        /// The address: see [`Debugger::locate`].
+        pc: u64,
+    },
+    /// Back to when the selected wave had executed this number of instructions less.
+    Back {
+        /// The number, at least 1.
+        steps: u64,
+    },
+    /// Back to the last breakpoint or watchpoint that was passed in this workgroup.
+    BackToPoint,
+}
+
+/// What has happened.
+#[derive(Debug)]
+pub enum Event {
+    /// A wave has stopped.
+    Stopped(Stop),
+    /// The program has ended.
+    Ended(Ended),
+}
+
+/// How a program has ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// All launches have ended.
+    Completed,
+    /// The guest did wrong.
+    Fault {
+        /// Number of the dispatch.
+        dispatch: usize,
+        /// The fault.
+        fault: Box<Fault>,
+    },
+    /// A launch was refused.
+    Refused {
+        /// Number of the dispatch.
+        dispatch: usize,
+        /// Why.
+        error: Error,
+    },
+}
+
+/// A stopped wave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// Why it has stopped.
+    pub reason: Reason,
+    /// Number of its dispatch.
+    pub dispatch: usize,
+    /// Number of the dispatch's launch, from 0 on.
+    pub launch: u64,
+    /// The kernel.
+    pub kernel: String,
+    /// Its workgroup.
+    pub workgroup: [u32; 3],
+    /// Its number there.
+    pub wave: u32,
+    /// Where it is.
+    pub place: CodePlace,
+    /// Its next instruction, as LLVM prints it; that which has faulted.
+    pub instruction: String,
+    /// Instructions that the workgroup's waves have executed.
+    pub position: u64,
+    /// Those that the wave has executed: the number of the next one, as in a trace. One that has faulted
+    /// is counted.
+    pub executed: u64,
+    /// What the wave does.
+    pub phase: Phase,
+}
+
+/// Why a wave has stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// The program begins.
+    Entry,
+    /// What was asked for is done.
+    Step,
+    /// A breakpoint, before the instruction.
+    Breakpoint {
+        /// Its number.
+        id: u32,
+        /// Why its condition could not be evaluated.
+        error: Option<String>,
+    },
+    /// A watchpoint, after the instruction that made the access.
+    Watchpoint {
+        /// Its number.
+        id: u32,
+        /// Why its condition could not be evaluated.
+        error: Option<String>,
+        /// The access, the first of the instruction to those bytes.
+        access: MemoryAccess,
+    },
+    /// An instruction has faulted; the dispatch ends when it goes on.
+    Fault {
+        /// The cause.
+        kind: FaultKind,
+        /// The lane; `None` for the scalar unit.
+        lane: Option<u32>,
+    },
+    /// [`Interrupter::interrupt`], or the limit of [`Debugger::set_limit`].
+    Interrupted,
+    /// The wave has ended.
+    WaveEnded,
+    /// There is nothing before it to go back to.
+    HistoryBegins,
+}
+
+/// Stops the program that runs, from any thread.
+#[derive(Clone, Debug)]
+pub struct Interrupter(Arc<AtomicBool>);
+
+impl Interrupter {
+    /// The wave that runs stops before its next instruction.
+    pub fn interrupt(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    /// The flag that [`Interrupter::interrupt`] sets, for handlers of signals. It is cleared when the
+    /// program stops.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+}
+
+/// A wave of the stopped workgroup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaveInfo {
+    /// Its number.
+    pub wave: u32,
+    /// What it does.
+    pub phase: Phase,
+    /// Where it is.
+    pub place: CodePlace,
+    /// EXEC.
+    pub exec: u64,
+    /// Instructions that it has executed.
+    pub executed: u64,
+}
+
+/// A function that a wave is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Where it is: of the innermost the next instruction, of the others that behind the call.
+    pub place: CodePlace,
+    /// The guest address.
+    pub pc: u64,
+}
+
+/// The running program.
+struct Run {
+    orders: Sender<Order>,
+    reports: Receiver<Report>,
+    thread: Option<JoinHandle<()>>,
+    cancel: CancelToken,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+        // The program sees that nobody listens.
+        let (orders, _) = mpsc::channel();
+        self.orders = orders;
+        if let Some(thread) = self.thread.take() {
+            // A panic there was reported there.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A device whose launches are debugged.
+pub struct Debugger {
+    device: Device,
+    engine: Arc<Debugging>,
+    program: Vec<Dispatch>,
+    buffers: Vec<Named>,
+    points: Arc<Mutex<Points>>,
+    interrupt: Arc<AtomicBool>,
+    limit: Option<Duration>,
+    /// Memory as it was when the program was started first.
+    before: Option<Snapshot>,
+    run: Option<Run>,
+    stop: Option<Stop>,
+    selected: u32,
+}
+
+impl fmt::Debug for Debugger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Debugger")
+            .field("device", &self.device)
+            .field("stop", &self.stop)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Debugger {
+    /// A device with these options, which interprets on one thread, whatever they say.
+    pub fn new(options: DeviceOptions) -> Result<Debugger, Error> {
+        let engine = Arc::new(Debugging::default());
+        let options = DeviceOptions {
+            engine: EngineKind::Interp,
+            threads: 1,
+            timeout: None,
+            on_wait: None,
+            detect_deadlocks: false,
+            ..options
+        };
+        Ok(Debugger {
+            device: Device::with_engine(options, Box::new(engine.clone()))?,
+            engine,
+            program: Vec::new(),
+            buffers: Vec::new(),
+            points: Arc::default(),
+            interrupt: Arc::default(),
+            limit: None,
+            before: None,
+            run: None,
+            stop: None,
+            selected: 0,
+        })
+    }
+
+    /// The device, for modules and buffers.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Lets expressions name memory.
+    pub fn name(&mut self, named: Named) {
+        self.buffers.push(named);
+    }
+
+    /// Adds a launch to the program.
+    pub fn add(&mut self, dispatch: Dispatch) {
+        self.program.push(dispatch);
+    }
+
+    /// The launches of the program.
+    pub fn program(&self) -> &[Dispatch] {
+        &self.program
+    }
+
+    /// Time that the program may run from one stop to the next, after which it is interrupted.
+    pub fn set_limit(&mut self, limit: Option<Duration>) {
+        self.limit = limit;
+    }
+
+    /// What stops the program from other threads.
+    pub fn interrupter(&self) -> Interrupter {
+        Interrupter(self.interrupt.clone())
+    }
+
+    // ---- running
+
+    /// Starts the program, or starts it again with memory as it was when it was started first. It stops
+    /// before its first instruction.
+    pub fn start(&mut self) -> Result<Event, DebugError> {
+        if self.program.is_empty() {
+            return Err(DebugError::NoLaunch);
+        }
+        (self.run, self.stop) = (None, None);
+        match &self.before {
+            Some(before) => before.restore(&self.device.memory()).map_err(Error::from)?,
+            None => {
+                let before = Snapshot::take(&self.device.memory()).map_err(Error::from)?;
+                self.before = Some(before);
+            }
+        }
+        let (orders, received) = mpsc::channel();
+        let (reporter, reports) = mpsc::channel();
+        let cancel = CancelToken::new();
+        let program: Arc<[Dispatch]> = self.program.clone().into();
+        let course = Arc::new(Course::default());
+        let pilot = Pilot {
+            orders: received,
+            reports: reporter.clone(),
+            points: self.points.clone(),
+            buffers: self.buffers.clone().into(),
+            interrupt: self.interrupt.clone(),
+            cancel: cancel.clone(),
+            program: program.clone(),
+            course: course.clone(),
+            goal: Goal::Entry,
+            resumed: None,
+        };
+        self.interrupt.store(false, Relaxed);
+        self.engine.begin(Box::new(pilot));
+        let (device, engine, token) = (self.device.clone(), self.engine.clone(), cancel.clone());
+        let body = move || {
+            let ended = launches(&device, &program, &course, &token);
+            engine.end();
+            if let Some(ended) = ended {
+                // Nobody may listen any more.
+                let _ = reporter.send(Report::Ended(ended));
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("debugged".to_owned())
+            .spawn(body)
+            .map_err(DebugError::Thread)?;
+        self.run = Some(Run {
+            orders,
+            reports,
+            thread: Some(thread),
+            cancel,
+        });
+        self.wait()
+    }
+
+    /// Goes on until the next stop.
+    pub fn resume(&mut self, how: Resume) -> Result<Event, DebugError> {
+        let goal = self.goal(how)?;
+        let run = self.run.as_ref().ok_or(DebugError::NotStopped)?;
+        self.interrupt.store(false, Relaxed);
+        self.stop = None;
+        run.orders
+            .send(Order::Resume(goal))
+            .map_err(|_| DebugError::NotStopped)?;
+        self.wait()
+    }
+
+    /// Ends the program.
+    pub fn end(&mut self) {
+        (self.run, self.stop) = (None, None);
+    }
+
+    fn goal(&self, how: Resume) -> Result<Goal, DebugError> {
+        let wave = self.selected;
+        let (workgroup, executed, ended, depth, call) = self.inspect(move |state| {
+            let registers = state.wave(wave);
+            let inst = registers.and_then(|wave| state.code().inst_at(wave.pc).ok());
+            let call = inst.filter(|inst| is_call(inst));
+            let pc = registers.map_or(0, |wave| wave.pc);
+            let back = call.map(|inst| pc.wrapping_add(u64::from(inst.len)));
+            let depth = state.calls(wave).len();
+            let ended = state.phase(wave) == Phase::Ended;
+            (state.workgroup(), state.executed(wave), ended, depth, back)
+        })?;
+        let forward = |until| match ended {
+            true => Err(DebugError::WaveEnded(wave)),
+            false => Ok(Goal::Wave {
+                workgroup,
+                wave,
+                until,
+            }),
+        };
+        match how {
+            Resume::Continue { pass } => Ok(Goal::Continue { pass }),
+            Resume::Step { steps } => forward(Until::Steps(steps.max(1))),
+            Resume::Next => forward(match call {
+                Some(pc) => Until::Place { pc, depth },
+                None => Until::Steps(1),
+            }),
+            Resume::Finish if depth == 0 => Err(DebugError::NotInCall),
+            Resume::Finish => forward(Until::Return { depth }),
+            Resume::Until { pc } => forward(Until::Place {
+                pc,
+                depth: usize::MAX,
+            }),
+            Resume::Back { .. } if executed == 0 => Err(DebugError::NoHistory),
+            Resume::Back { steps } => Ok(Goal::Back {
+                wave,
+                executed: executed.saturating_sub(steps.max(1)),
+                restored: false,
+            }),
+            Resume::BackToPoint => Ok(Goal::Search {
+                before: 0,
+                begin: None,
+                found: None,
+            }),
+        }
+    }
+
+    /// Waits for a stop.
+    fn wait(&mut self) -> Result<Event, DebugError> {
+        let run = self.run.as_ref().ok_or(DebugError::NotStopped)?;
+        let report = match self.limit {
+            None => run.reports.recv().ok(),
+            Some(limit) => match run.reports.recv_timeout(limit) {
+                Ok(report) => Some(report),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.interrupt.store(true, Relaxed);
+                    run.reports.recv().ok()
+                }
+                Err(RecvTimeoutError::Disconnected) => None,
+            },
+        };
+        match report {
+            Some(Report::Stopped(stop)) => {
+                self.selected = stop.wave;
+                self.stop = Some(stop.clone());
+                Ok(Event::Stopped(stop))
+            }
+            Some(Report::Ended(ended)) => {
+                self.end();
+                Ok(Event::Ended(ended))
+            }
+            None => {
+                self.end();
+                Err(DebugError::NotStopped)
+            }
+        }
+    }
+
+    /// The last stop, while the program is stopped.
+    pub fn stop(&self) -> Option<&Stop> {
+        self.stop.as_ref()
+    }
+
+    // ---- waves
+
+    /// Lets a closure see, and change, the stopped workgroup. It runs on the program's thread.
+    pub fn inspect<R: Send + 'static>(
+        &self,
+        f: impl FnOnce(&mut State<'_, '_>) -> R + Send + 'static,
+    ) -> Result<R, DebugError> {
+        let run = self.run.as_ref().filter(|_| self.stop.is_some());
+        let run = run.ok_or(DebugError::NotStopped)?;
+        let (sender, receiver) = mpsc::channel();
+        let inspection = Box::new(move |state: &mut State<'_, '_>| {
+            // It waits for the result.
+            let _ = sender.send(f(state));
+        });
+        let sent = run.orders.send(Order::Do(inspection));
+        sent.map_err(|_| DebugError::NotStopped)?;
+        receiver.recv().map_err(|_| DebugError::NotStopped)
+    }
+
+    /// The selected wave, which requests are about.
+    pub fn selected(&self) -> u32 {
+        self.selected
+    }
+
+    /// Selects a wave of the stopped workgroup.
+    pub fn select(&mut self, wave: u32) -> Result<(), DebugError> {
+        let waves = self.inspect(|state| state.waves())?;
+        if wave >= waves {
+            return Err(DebugError::NoWave { wave, waves });
+        }
+        self.selected = wave;
+        Ok(())
+    }
+
+    /// The waves of the stopped workgroup.
+    pub fn waves(&self) -> Result<Vec<WaveInfo>, DebugError> {
+        let module = self.module()?;
+        self.inspect(move |state| {
+            let info = |wave| {
+                let registers = state.wave(wave);
+                WaveInfo {
+                    wave,
+                    phase: state.phase(wave),
+                    place: CodePlace::of(&module, registers.map_or(0, |it| it.pc)),
+                    exec: registers.map_or(0, |it| it.exec()),
+                    executed: state.executed(wave),
+                }
+            };
+            (0..state.waves()).map(info).collect()
+        })
+    }
+
+    /// The registers of the selected wave.
+    pub fn registers(&self) -> Result<Box<WaveState>, DebugError> {
+        let wave = self.selected;
+        let copy = self.inspect(move |state| state.wave(wave).map(|it| Box::new(it.clone())))?;
+        copy.ok_or(DebugError::NotStopped)
+    }
+
+    /// The functions that the selected wave is in, the innermost first, by the calls that it has made.
+    pub fn backtrace(&self) -> Result<Vec<Frame>, DebugError> {
+        let (module, wave) = (self.module()?, self.selected);
+        self.inspect(move |state| {
+            let pc = state.wave(wave).map_or(0, |wave| wave.pc);
+            let returns = state.calls(wave).iter().rev().map(|call| call.back);
+            let frames = std::iter::once(pc).chain(returns);
+            let frame = |pc| Frame {
+                place: CodePlace::of(&module, pc),
+                pc,
+            };
+            frames.map(frame).collect()
+        })
+    }
+
+    /// The module of the launch that runs; of the first one if none does.
+    pub fn module(&self) -> Result<Module, DebugError> {
+        let dispatch = self.stop.as_ref().map_or(0, |stop| stop.dispatch);
+        let dispatch = self.program.get(dispatch).ok_or(DebugError::NoLaunch)?;
+        Ok(dispatch.kernel.module().clone())
+    }
+
+    // ---- code
+
+    /// Guest addresses of a location: `0x1a00` (an address of the code object), `saxpy`, `saxpy+0x10`,
+    /// `file.cl:12`. The code object of the launch that runs is searched first.
+    pub fn locate(&self, text: &str) -> Result<Vec<u64>, DebugError> {
+        let mut modules = vec![self.module()?];
+        let others = self.program.iter().map(|it| it.kernel.module());
+        modules.extend(others.cloned());
+        place::locate(&modules, text)
+    }
+
+    /// Instructions around a guest address: at most `before` that precede it in its function, `count` in
+    /// all.
+    pub fn disassemble(
+        &self,
+        pc: u64,
+        before: usize,
+        count: usize,
+    ) -> Result<Vec<Disassembled>, DebugError> {
+        let modules = self.program.iter().map(|it| it.kernel.module());
+        let first = self.module()?;
+        let mut all = std::iter::once(&first).chain(modules);
+        let found = all.find_map(|module| {
+            let listed = place::around(module, pc, before, count);
+            (!listed.is_empty()).then_some(listed)
+        });
+        Ok(found.unwrap_or_default())
+    }
+
+    // ---- breakpoints and watchpoints
+
+    fn lock(&self) -> MutexGuard<'_, Points> {
+        driver::points(&self.points)
+    }
+
+    /// All breakpoints and watchpoints.
+    pub fn points(&self) -> Vec<Point> {
+        self.lock().all.clone()
+    }
+
+    /// Sets a breakpoint at a location ([`Debugger::locate`]).
+    pub fn break_at(&mut self, location: &str, limits: Limits) -> Result<Point, DebugError> {
+        let all = self.locate(location)?;
+        let text = location.trim().to_owned();
+        Ok(self.lock().add(Trigger::Code(all), text, limits).clone())
+    }
+
+    /// Sets a watchpoint on bytes of memory.
+    pub fn watch(
+        &mut self,
+        (space, address, bytes): (Space, u64, u64),
+        kind: WatchKind,
+        text: &str,
+        limits: Limits,
+    ) -> Result<Point, DebugError> {
+        if bytes == 0 {
+            return Err(DebugError::Index("there are no bytes to watch".to_owned()));
+        }
+        let trigger = Trigger::Memory {
+            space,
+            address,
+            bytes,
+            kind,
+        };
+        Ok(self.lock().add(trigger, text.to_owned(), limits).clone())
+    }
+
+    /// Sets a watchpoint on the memory that an expression names: `x[3]`, `x[0:7]`, `lds[16]`,
+    /// `scratch[4]`, `mem[0x7f0010]`, or four bytes at the address that it computes. `bytes` sets another size than that
+    /// of the elements.
+    pub fn watch_text(
+        &mut self,
+        text: &str,
+        (kind, bytes): (WatchKind, Option<u64>),
+        limits: Limits,
+    ) -> Result<Point, DebugError> {
+        let expr = Expr::parse(text)?;
+        let found = self.scoped(move |scope| {
+            let Some(place) = scope.place(&expr.0)? else {
+                let value = scope.evaluate(&expr)?.value;
+                return match value {
+                    Value::One(scalar) if !scalar.dtype.is_float() => Ok((Space::Global, scalar.bits, 4)),
+                    _ => Err(DebugError::Index("an address is one integer".to_owned())),
+                };
+            };
+            // That it can be read shows that it exists.
+            let size = place.size();
+            Ok(match place.at {
+                At::Buffer(address, len, _) => (Space::Global, address, len),
+                At::Global(address, count) => (Space::Global, address, count * size),
+                At::Lds(offset, count) => {
+                    if scope.wave.is_some() {
+                        scope.load(&place)?;
+                    }
+                    (Space::Lds, offset, count * size)
+                }
+                At::Scratch(offset, _) => {
+                    if scope.wave.is_some() {
+                        scope.load(&place)?;
+                    }
+                    (Space::Scratch, offset, size)
+                }
+                _ => {
+                    return Err(DebugError::Operation(
+                        "memory can be watched, registers cannot; a condition of a breakpoint can test them"
+                            .to_owned(),
+                    ));
+                }
+            })
+        })?;
+        let (space, address, size) = found;
+        let bytes = bytes.unwrap_or(size);
+        if space == Space::Global && !self.device.memory().contains(address, bytes) {
+            return Err(DebugError::Memory {
+                what: "guest memory".to_owned(),
+                address,
+                bytes,
+                limit: None,
+            });
+        }
+        self.watch((space, address, bytes), kind, text.trim(), limits)
+    }
+
+    /// Deletes a breakpoint or a watchpoint.
+    pub fn delete(&mut self, id: u32) -> Result<(), DebugError> {
+        let mut points = self.lock();
+        let count = points.all.len();
+        points.all.retain(|point| point.id != id);
+        match points.all.len() == count {
+            true => Err(DebugError::NoPoint(id)),
+            false => Ok(()),
+        }
+    }
+
+    /// Heeds a breakpoint or a watchpoint, or no longer does.
+    pub fn enable(&mut self, id: u32, enabled: bool) -> Result<(), DebugError> {
+        let mut points = self.lock();
+        let point = points.all.iter_mut().find(|point| point.id == id);
+        point.ok_or(DebugError::NoPoint(id))?.enabled = enabled;
+        Ok(())
+    }
+
+    // ---- expressions
+
+    /// What `f` finds in the scope of the selected wave, or without one if none is stopped.
+    fn scoped<R: Send + 'static>(
+        &self,
+        f: impl FnOnce(&Scope<'_>) -> Result<R, DebugError> + Send + 'static,
+    ) -> Result<R, DebugError> {
+        let (wave, buffers) = (self.selected, self.buffers.clone());
+        if self.stop.is_none() {
+            let memory = self.device.memory();
+            return f(&Scope {
+                memory: &memory,
+                buffers: &buffers,
+                wave: None,
+            });
+        }
+        self.inspect(move |state| f(&Scope::of(state, wave, &buffers)?))?
+    }
+
+    /// The value of an expression in the selected wave. Buffers and memory have values after the program's
+    /// end, too.
+    pub fn evaluate(&self, text: &str) -> Result<Evaluated, DebugError> {
+        let expr = Expr::parse(text)?;
+        self.scoped(move |scope| scope.evaluate(&expr))
+    }
+
+    /// Consecutive elements of memory from the one that an expression names, or from the address that it
+    /// computes, on; of another type than their own if one is given.
+    pub fn examine(
+        &self,
+        text: &str,
+        dtype: Option<Dtype>,
+        count: u64,
+    ) -> Result<Evaluated, DebugError> {
+        let expr = Expr::parse(text)?;
+        self.scoped(move |scope| scope.examine(&expr, dtype, count))
+    }
+
+    /// Sets a register or an element of memory: `v3[5]`, `x[7]`. Of a vector register without a lane, the
+    /// active lanes are set.
+    pub fn assign(&mut self, to: &str, value: &str) -> Result<(), DebugError> {
+        let (to, value) = (Expr::parse(to)?, Expr::parse(value)?);
+        let (wave, buffers) = (self.selected, self.buffers.clone());
+        let change = move |state: &mut State<'_, '_>| {
+            let write = Scope::of(state, wave, &buffers)?.assignment(&to, &value)?;
+            make(state, wave, write)
+        };
+        self.inspect(change)?
+    }
+}
+
+/// Changes a wave or its memory.
+fn make(state: &mut State<'_, '_>, wave: u32, write: Write) -> Result<(), DebugError> {
+    match write {
+        Write::Scalars(first, words) => {
+            state.change_wave(wave, |wave| {
+                wave.sgpr[first..first + words.len()].copy_from_slice(&words)
+            });
+        }
+        Write::Vectors(first, lanes) => state.change_wave(wave, |wave| {
+            for (lane, words) in lanes {
+                for (n, word) in words.into_iter().enumerate() {
+                    wave.vgpr[first + n][lane] = word;
+                }
+            }
+        }),
+        Write::Scc(value) => state.change_wave(wave, |wave| wave.scc = value),
+        Write::Mode(value) => state.change_wave(wave, |wave| wave.mode = value),
+        Write::Pc(pc) => state.change_wave(wave, |wave| wave.pc = pc),
+        Write::Lds(offset, bytes) => state.change_lds(|lds| {
+            lds[offset as usize..offset as usize + bytes.len()].copy_from_slice(&bytes);
+        }),
+        Write::Global(all) => {
+            for (address, bytes) in all {
+                state.write_memory(address, &bytes).map_err(Error::from)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs the launches of a program. `None` if they were cancelled.
+fn launches(
+    device: &Device,
+    program: &[Dispatch],
+    course: &Course,
+    cancel: &CancelToken,
+) -> Option<Ended> {
+    for (number, dispatch) in program.iter().enumerate() {
+        for launch in 0..dispatch.repeat {
+            course.dispatch.store(number, Relaxed);
+            course.launch.store(launch, Relaxed);
+            let base = device.settings();
+            let settings = Settings {
+                stack_bytes: dispatch.stack_bytes.or(base.stack_bytes),
+                gws: dispatch.gws.clone(),
+                cancel: Some(cancel.clone()),
+                steady: true,
+                ..base
+            };
+            let Dispatch {
+                kernel,
+                launch,
+                args,
+                ..
+            } = dispatch;
+            match device.launch_with(kernel, launch, args, &settings) {
+                Ok(_) => {}
+                Err(Error::Cancelled { .. }) => return None,
+                Err(Error::Fault(fault)) => {
+                    return Some(Ended::Fault {
+                        dispatch: number,
+                        fault,
+                    });
+                }
+                Err(error) => {
+                    return Some(Ended::Refused {
+                        dispatch: number,
+                        error,
+                    });
+                }
+            }
+        }
+    }
+    Some(Ended::Completed)
+}
