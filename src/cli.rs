@@ -8,6 +8,7 @@ use wavelift::manifest::keys;
 
 mod bench;
 mod completions;
+mod debug;
 mod diff;
 mod disasm;
 #[cfg(unix)]
@@ -105,6 +106,7 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   wavelift run examples/saxpy/saxpy.gfx900.toml
+  wavelift debug examples/saxpy/saxpy.gfx900.toml
   wavelift diff examples/sha256/sha256.gfx803.toml
   wavelift bench benches/manifests/saxpy-16m.gfx900.toml --seconds 5
   wavelift disasm examples/saxpy/saxpy.gfx900.co
@@ -117,6 +119,7 @@ Exit status: 0 all ran and every expectation holds; 1 an expectation or a compar
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    Debug(debug::Args),
     Diff(diff::Args),
     Bench(bench::Args),
     Disasm(disasm::Args),
@@ -162,6 +165,7 @@ pub(crate) fn main() -> ExitCode {
     let mut out = Output::new();
     let result = match cli.command {
         Command::Run(args) => run::execute(&args, &mut out),
+        Command::Debug(args) => debug::execute(&args, &mut out),
         Command::Diff(args) => diff::execute(&args, &mut out),
         Command::Bench(args) => bench::execute(&args, &mut out),
         Command::Disasm(args) => disasm::execute(&args, &mut out),

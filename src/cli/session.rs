@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use runtime::dispatch::LaunchError;
 use runtime::kernarg::ArgError;
 use runtime::object::{self, ArgKind, KernelMetadata, TargetId};
+use wavelift::debug::Dispatch;
 use wavelift::manifest::{self, Array, Comparison, Dtype, Manifest, ManifestError, Place};
 use wavelift::{Arg, Buffer, Device, Error, Kernel, Launch, Module, Settings, Size, Stats};
 
@@ -68,6 +69,16 @@ pub(super) struct Planned {
 }
 
 impl Planned {
+    /// The same for a debugger.
+    pub(super) fn debugged(&self) -> Dispatch {
+        Dispatch {
+            repeat: self.repeat,
+            stack_bytes: self.stack,
+            gws: self.gws.clone(),
+            ..Dispatch::new(self.kernel.clone(), self.launch, self.args.clone())
+        }
+    }
+
     /// The settings of its launches. A stack of the command line decides over the manifest's.
     pub(super) fn settings<'a>(&self, settings: &Settings<'a>) -> Settings<'a> {
         Settings {
