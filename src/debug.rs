@@ -45,7 +45,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use frontend::WaveState;
-use runtime::debug::{Debugging, Phase, State, is_call};
+use runtime::debug::{Debugging, is_call};
 use runtime::dispatch::{CancelToken, Settings};
 use runtime::fault::{Fault, FaultKind};
 use runtime::lockstep::Snapshot;
@@ -63,7 +63,7 @@ pub use error::{DebugError, DtypeSuffix};
 pub use expr::Expr;
 pub use place::{CodePlace, Disassembled, SourceLine};
 pub use points::{Limits, Point, Trigger, WatchKind};
-pub use runtime::debug::Phase as WavePhase;
+pub use runtime::debug::{Call, Phase, State};
 pub use value::{Evaluated, Lanes, Radix, Scalar, Value};
 
 use driver::{Course, Goal, Order, Pilot, Report, Until};

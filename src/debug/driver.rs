@@ -168,6 +168,9 @@ impl Pilot {
                 // The moment before the decision about an instruction has the state of after the last.
                 Action::Back(position.saturating_sub(1 - moment % 2))
             }
+            Goal::Wave { wave, .. } if *wave != state.current() && state.is_ready(*wave) => {
+                Action::Switch(*wave)
+            }
             Goal::Entry | Goal::Continue { .. } | Goal::Wave { .. } | Goal::Reach { .. } => {
                 Action::Go
             }

@@ -102,7 +102,7 @@ pub(super) fn instruction(code: &LoadedCode, pc: u64) -> Result<u64, DebugError>
     let Some((start, end)) = start_of(code, pc) else {
         return Err(DebugError::Location(format!(
             "there is no code at 0x{:x}",
-            code.local(pc)
+            pc.wrapping_sub(code.guest(0))
         )));
     };
     let before = boundaries(code, start, end)

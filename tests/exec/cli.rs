@@ -10,6 +10,7 @@ mod bench_and_diff;
 mod breaks;
 mod bundles;
 mod cache;
+mod debug;
 mod disasm;
 mod documents;
 mod emitters;

@@ -4,6 +4,7 @@ mod arg;
 mod array;
 mod cancel;
 mod compare;
+mod debug;
 mod device;
 mod diff;
 mod examples;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wavelift::Access;
 use wavelift::debug::{
-    CodePlace, Disassembled, Lanes, Point, Reason, Stop, Trigger, WaveInfo, WavePhase,
+    CodePlace, Disassembled, Lanes, Phase, Point, Reason, Stop, Trigger, WaveInfo,
 };
 use wavelift::trace::{MemoryAccess, Space};
 
@@ -71,9 +71,9 @@ pub(super) fn next(stop: &Stop) -> Option<String> {
         false => stop.executed,
     };
     let phase = match stop.phase {
-        WavePhase::Ended => return None,
-        WavePhase::Barrier => ", behind the barrier where it waits",
-        WavePhase::Ready => "",
+        Phase::Ended => return None,
+        Phase::Barrier => ", behind the barrier where it waits",
+        Phase::Ready => "",
     };
     Some(format!(
         "=> {number:>5}  0x{:04x}  {}{}{phase}",
@@ -113,12 +113,12 @@ pub(super) fn listed(line: &Disassembled, here: bool) -> String {
 pub(super) fn wave(info: &WaveInfo, selected: bool) -> String {
     let mark = if selected { "=>" } else { "  " };
     let phase = match info.phase {
-        WavePhase::Ready => "runs",
-        WavePhase::Barrier => "at the barrier",
-        WavePhase::Ended => "has ended",
+        Phase::Ready => "runs",
+        Phase::Barrier => "at the barrier",
+        Phase::Ended => "has ended",
     };
     let place = match info.phase {
-        WavePhase::Ended => String::new(),
+        Phase::Ended => String::new(),
         _ => format!(", at {}, active lanes {}", info.place, Lanes(info.exec)),
     };
     format!(

@@ -14,9 +14,10 @@ const ELSEWHERE: [(&str, &str); 3] = [
 ];
 
 /// Pages whose commands are run here.
-const HERE: [&str; 16] = [
+const HERE: [&str; 17] = [
     "ARCHITECTURE.md",
     "docs/debian.md",
+    "docs/debugger.md",
     "docs/debugging.md",
     "docs/exec.md",
     "docs/findings.md",
@@ -85,6 +86,7 @@ fn hip() -> bool {
 #[test]
 fn commands_that_need_nothing() {
     for name in [
+        "docs/debugger.md",
         "docs/introduction.md",
         "docs/how-it-works.md",
         "docs/findings.md",
