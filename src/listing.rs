@@ -21,10 +21,12 @@ use frontend::{DecodeError, Forms, Gfx, Inst, Op, Operand, Ty};
 use runtime::object::{CodeObject, LoadError};
 
 mod descriptor;
+mod graph;
 mod metadata;
 mod text;
 
 pub use descriptor::directives;
+pub use graph::{BasicBlock, Call, Dot, Edge, EdgeKind, Graph};
 pub use text::{Comments, Text};
 
 /// Something in the code.
@@ -96,7 +98,6 @@ const FILL_AT_LEAST: usize = 4;
 impl<'a> Listing<'a> {
     /// The code of the object, or of one kernel.
     pub fn new(object: &'a CodeObject, kernel: Option<&str>) -> Result<Listing<'a>, LoadError> {
-        let gfx = object.target.gfx;
         let ranges: Vec<Range<u64>> = match kernel {
             Some(name) => vec![object.kernel(name)?.code.clone()],
             None => object
@@ -106,6 +107,12 @@ impl<'a> Listing<'a> {
                 .map(|segment| segment.address..segment.address + segment.data.len() as u64)
                 .collect(),
         };
+        Ok(Listing::of(object, ranges))
+    }
+
+    /// The code at these addresses of the object.
+    pub(crate) fn of(object: &'a CodeObject, ranges: Vec<Range<u64>>) -> Listing<'a> {
+        let gfx = object.target.gfx;
         let mut functions: Vec<Function<'a>> = object
             .functions
             .iter()
@@ -144,18 +151,7 @@ impl<'a> Listing<'a> {
             listing.parts.push(part);
         }
         listing.find_labels();
-        Ok(listing)
-    }
-
-    /// Does a function's code cover the address?
-    fn in_function(&self, address: u64) -> bool {
-        let after = self
-            .functions
-            .partition_point(|function| function.address <= address);
-        self.functions[..after]
-            .iter()
-            .rev()
-            .any(|function| function.size == 0 || address < function.address + function.size)
+        listing
     }
 
     fn part(&self, range: Range<u64>, bytes: &'a [u8]) -> Part<'a> {
@@ -189,7 +185,7 @@ impl<'a> Listing<'a> {
 
     /// Equal dwords from here on, when no function claims them.
     fn fill(&self, address: u64, rest: &[u8]) -> Option<(Item, usize)> {
-        if self.in_function(address) {
+        if self.function_at(address).is_some() {
             return None;
         }
         let first = rest.first_chunk::<4>()?;

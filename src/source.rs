@@ -36,6 +36,7 @@ use runtime::object::{CodeObject, LoadError};
 
 mod budget;
 mod names;
+mod notes;
 mod read;
 mod scopes;
 mod text;

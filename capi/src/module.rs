@@ -412,6 +412,7 @@ fn comments(flags: u32) -> Outcome<Comments> {
     Ok(Comments {
         addresses: flags & WAVELIFT_ADDRESSES != 0,
         bytes: flags & WAVELIFT_BYTES != 0,
+        names: false,
     })
 }
 

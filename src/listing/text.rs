@@ -1,20 +1,25 @@
 //! A listing as assembler source.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use frontend::inst::Inst;
+use runtime::foreign::{self, Foreign};
 use runtime::object::{CodeObject, Version};
 
 use super::descriptor::directives;
 use super::{Function, Item, Line, Listing, Part, metadata};
+use crate::source::demangle;
 
-/// Comment added to each line.
+/// Comments added to each line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Comments {
     /// Its address.
     pub addresses: bool,
     /// Its bytes.
     pub bytes: bool,
+    /// At a function's beginning its name as in source text, if that differs.
+    pub names: bool,
 }
 
 /// Name of the label at an address.
@@ -77,6 +82,7 @@ fn symbol(name: &str) -> String {
 pub struct Text<'a> {
     listing: &'a Listing<'a>,
     comments: Comments,
+    above: Option<&'a BTreeMap<u64, Vec<String>>>,
 }
 
 impl<'a> Listing<'a> {
@@ -85,6 +91,7 @@ impl<'a> Listing<'a> {
         Text {
             listing: self,
             comments,
+            above: None,
         }
     }
 
@@ -98,18 +105,25 @@ impl<'a> Listing<'a> {
     }
 }
 
-impl fmt::Display for Text<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text(self.listing.object, self.listing, self.comments, f)
+impl<'a> Text<'a> {
+    /// With lines of comment above what is at an address, such as
+    /// [`SourceMap::notes`](crate::source::SourceMap::notes).
+    pub fn above(self, notes: &'a BTreeMap<u64, Vec<String>>) -> Text<'a> {
+        Text {
+            above: Some(notes),
+            ..self
+        }
     }
 }
 
-fn text(
-    object: &CodeObject,
-    listing: &Listing<'_>,
-    comments: Comments,
-    out: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text(self.listing.object, self, f)
+    }
+}
+
+fn text(object: &CodeObject, text: &Text<'_>, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let listing = text.listing;
     writeln!(
         out,
         "\t.amdgcn_target \"amdgcn-amd-amdhsa--{}\"",
@@ -120,7 +134,7 @@ fn text(
     writeln!(out, "\t.amdhsa_code_object_version {version}")?;
     writeln!(out, "\t.text")?;
     for part in &listing.parts {
-        print_part(part, listing, comments, out)?;
+        print_part(part, text, out)?;
     }
     let shown = |kernel: &&runtime::object::Kernel| {
         listing
@@ -150,12 +164,12 @@ fn text(
     Ok(())
 }
 
-fn print_part(
-    part: &Part<'_>,
-    listing: &Listing<'_>,
-    comments: Comments,
-    out: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
+fn print_part(part: &Part<'_>, text: &Text<'_>, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let Text {
+        listing,
+        comments,
+        above,
+    } = *text;
     // Kernels begin at multiples of 256, also when the part is reassembled.
     writeln!(out, "\t.p2align 8")?;
     for line in &part.lines {
@@ -167,10 +181,20 @@ fn print_part(
             } else {
                 "\t.local "
             };
-            writeln!(out, "\n{binding}{name}\n\t.type {name},@function\n{name}:")?;
+            write!(out, "\n{binding}{name}\n\t.type {name},@function\n{name}:")?;
+            match demangle(function.name) {
+                plain if comments.names && plain != function.name => {
+                    writeln!(out, " // {}", Foreign(&plain))?;
+                }
+                _ => writeln!(out)?,
+            }
         }
         if listing.labels.contains(&line.address) {
             writeln!(out, "{}:", label(line.address))?;
+        }
+        let notes = above.and_then(|above| above.get(&line.address));
+        for note in notes.into_iter().flatten() {
+            writeln!(out, "\t// {}", foreign::lines(note).replace('\n', " "))?;
         }
         print_line(line, listing, comments, out)?;
         let end = line.address + line.bytes.len() as u64;

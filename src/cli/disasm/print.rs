@@ -3,6 +3,17 @@
 use runtime::object::CodeObject;
 use serde::Serialize;
 use wavelift::listing::{Item, Listing, directives};
+use wavelift::source::{Location, SourceMap, SourceText, demangle};
+
+/// What is shown besides the code.
+pub(super) struct Shown<'a> {
+    /// Names as in source text.
+    pub(super) demangle: bool,
+    /// The control-flow graph.
+    pub(super) blocks: bool,
+    /// Source lines.
+    pub(super) map: Option<&'a SourceMap>,
+}
 
 #[derive(Serialize)]
 struct Json<'a> {
@@ -10,12 +21,17 @@ struct Json<'a> {
     version: u32,
     kernels: Vec<JsonKernel<'a>>,
     functions: Vec<JsonFunction<'a>>,
-    code: Vec<JsonLine>,
+    code: Vec<JsonLine<'a>>,
+    /// The control-flow graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<Vec<JsonBlock<'a>>>,
 }
 
 #[derive(Serialize)]
 struct JsonKernel<'a> {
     name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demangled: Option<String>,
     address: u64,
     size: u64,
     descriptor: serde_json::Map<String, serde_json::Value>,
@@ -24,6 +40,8 @@ struct JsonKernel<'a> {
 #[derive(Serialize)]
 struct JsonFunction<'a> {
     name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demangled: Option<String>,
     address: u64,
     size: u64,
     exported: bool,
@@ -31,7 +49,7 @@ struct JsonFunction<'a> {
 
 /// One item of the code. `text` is null where the bytes are no instruction.
 #[derive(Serialize)]
-struct JsonLine {
+struct JsonLine<'a> {
     address: u64,
     bytes: String,
     text: Option<String>,
@@ -39,9 +57,106 @@ struct JsonLine {
     branch_target: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// Functions, the innermost first, with the line in each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames: Option<Vec<JsonFrame<'a>>>,
+    /// The text of the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
 }
 
-pub(super) fn json<'a>(object: &'a CodeObject, listing: &'a Listing<'_>) -> impl Serialize + 'a {
+#[derive(Serialize)]
+struct JsonFrame<'a> {
+    function: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demangled: Option<String>,
+    inlined: bool,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+/// A basic block.
+#[derive(Serialize)]
+struct JsonBlock<'a> {
+    function: Option<&'a str>,
+    address: u64,
+    /// The address after it.
+    end: u64,
+    edges: Vec<JsonEdge>,
+    calls: Vec<JsonCall>,
+}
+
+/// `to` is null where only registers have the address.
+#[derive(Serialize)]
+struct JsonEdge {
+    kind: &'static str,
+    to: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct JsonCall {
+    at: u64,
+    to: Option<u64>,
+}
+
+impl Shown<'_> {
+    fn name(&self, name: &str) -> Option<String> {
+        self.demangle.then(|| demangle(name).into_owned())
+    }
+
+    fn frames(&self, address: u64) -> Option<Vec<JsonFrame<'_>>> {
+        let frames = self.map?.frames(address).into_iter().map(|frame| {
+            let at = frame.location;
+            JsonFrame {
+                function: frame.function,
+                demangled: self.name(frame.function),
+                inlined: frame.inlined,
+                file: at.map(|at| at.file),
+                line: at.map(|at| at.line),
+                column: at.map(|at| at.column).filter(|column| *column != 0),
+            }
+        });
+        Some(frames.collect())
+    }
+}
+
+fn blocks<'a>(listing: &'a Listing<'_>) -> Vec<JsonBlock<'a>> {
+    let graph = listing.graph();
+    let blocks = graph.blocks.into_iter().map(|block| JsonBlock {
+        function: block.function,
+        address: block.range.start,
+        end: block.range.end,
+        edges: block
+            .edges
+            .iter()
+            .map(|edge| JsonEdge {
+                kind: edge.kind.name(),
+                to: edge.to,
+            })
+            .collect(),
+        calls: block
+            .calls
+            .iter()
+            .map(|call| JsonCall {
+                at: call.at,
+                to: call.to,
+            })
+            .collect(),
+    });
+    blocks.collect()
+}
+
+pub(super) fn json<'a>(
+    object: &'a CodeObject,
+    listing: &'a Listing<'a>,
+    shown: &'a Shown<'a>,
+    mut text: Option<&mut SourceText>,
+) -> impl Serialize + use<'a> {
+    let mut source = |address: u64| {
+        let Location { file, line, .. } = shown.map?.location(address)?;
+        Some(text.as_deref_mut()?.line(file, line)?.to_owned())
+    };
     let lines = listing.parts.iter().flat_map(|part| &part.lines);
     Json {
         target: object.target.to_string(),
@@ -57,6 +172,7 @@ pub(super) fn json<'a>(object: &'a CodeObject, listing: &'a Listing<'_>) -> impl
             })
             .map(|kernel| JsonKernel {
                 name: &kernel.name,
+                demangled: shown.name(&kernel.name),
                 address: kernel.code.start,
                 size: kernel.code.end - kernel.code.start,
                 descriptor: directives(&kernel.descriptor, &object.target)
@@ -70,6 +186,7 @@ pub(super) fn json<'a>(object: &'a CodeObject, listing: &'a Listing<'_>) -> impl
             .iter()
             .map(|function| JsonFunction {
                 name: function.name,
+                demangled: shown.name(function.name),
                 address: function.address,
                 size: function.size,
                 exported: function.exported,
@@ -92,7 +209,10 @@ pub(super) fn json<'a>(object: &'a CodeObject, listing: &'a Listing<'_>) -> impl
                     Item::Data(error) => Some(error.to_string()),
                     _ => None,
                 },
+                frames: shown.frames(line.address),
+                source: source(line.address),
             })
             .collect(),
+        blocks: shown.blocks.then(|| blocks(listing)),
     }
 }

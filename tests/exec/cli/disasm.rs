@@ -129,6 +129,257 @@ fn a_code_object_as_json() {
     assert!(code.iter().any(|line| line["address"] == *target));
 }
 
+const LINES: &str = "tests/kernels/source/lines.gfx906.co";
+const NORMS: &str = "void norms<float>(float*, float const*, int)";
+
+#[test]
+fn source_lines_and_names_are_comments() {
+    let plain = wavelift(&["disasm", LINES]);
+    let folder = "tests/kernels/source";
+    let args = [
+        "disasm",
+        LINES,
+        "--demangle",
+        "--source",
+        "--source-path",
+        folder,
+    ];
+    let shown = wavelift(&args);
+    assert_eq!((shown.status, shown.stderr.as_str()), (0, ""));
+    for line in [
+        &format!("_Z5normsIfEvPT_PKS0_i: // {NORMS}"),
+        "_ZN6filter5clampEiNS_5RangeE: // filter::clamp(int, filter::Range)",
+        "\t// lines.hip:16:9, float norm<float>(float, float) inlined at lines.hip:41:16",
+        "\t//    16      sum += square(y);",
+        "\t// lines.hip:44:1",
+    ] {
+        assert!(
+            shown.stdout.lines().any(|known| known == line),
+            "{line} in {}",
+            shown.stdout
+        );
+    }
+    let code = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| !line.starts_with("\t// "));
+        let code = lines.map(|line| line.split(" // ").next().unwrap_or_default());
+        code.map(|line| line.trim_end().to_owned()).collect()
+    };
+    assert_eq!(
+        code(&shown.stdout),
+        code(&plain.stdout),
+        "only comments were added"
+    );
+    // What is not there is said.
+    let gone = wavelift(&["disasm", LINES, "--source"]);
+    assert_eq!(gone.status, 0);
+    assert_eq!(
+        gone.stderr,
+        "note: there is no source file lines.hip; name its folder with --source-path\n"
+    );
+    let none = wavelift(&["disasm", "examples/saxpy/saxpy.gfx900.co", "--lines"]);
+    assert_eq!(none.status, 0);
+    assert!(
+        none.stderr
+            .contains("has no source lines; compile it with -g"),
+        "{}",
+        none.stderr
+    );
+    // The code object may have the text itself.
+    let embedded = wavelift(&["disasm", "tests/kernels/source/lines.gfx900.co", "--source"]);
+    assert_eq!((embedded.status, embedded.stderr.as_str()), (0, ""));
+    assert!(embedded.stdout.contains("sum += square(y);"));
+    assert_eq!(
+        wavelift(&["disasm", LINES, "--source-path", folder]).status,
+        2
+    );
+}
+
+#[test]
+fn source_lines_and_blocks_as_json() {
+    let args = ["disasm", LINES, "--json", "--cfg", "--source", "--demangle"];
+    let value = json(&wavelift(
+        &[&args[..], &["--source-path", "tests/kernels/source"]].concat(),
+    ));
+    assert_eq!(value["kernels"][0]["demangled"], NORMS);
+    let code = value["code"].as_array().expect("a list");
+    let inlined = code
+        .iter()
+        .find(|line| line["frames"].as_array().is_some_and(|f| f.len() == 2));
+    let inlined = inlined.expect("a function is inlined");
+    assert_eq!(inlined["frames"][1]["demangled"], NORMS);
+    assert_eq!(inlined["frames"][1]["line"], 41);
+    assert_eq!(inlined["source"], "    sum += square(y);");
+    let blocks = value["blocks"].as_array().expect("a list");
+    let last = blocks.last().expect("there are blocks");
+    assert_eq!(last["edges"], serde_json::json!([]), "the wave ends");
+    let clamp = blocks
+        .iter()
+        .find(|block| block["function"] == "_ZN6filter5clampEiNS_5RangeE");
+    let clamp = clamp.expect("the function has a block");
+    assert_eq!(
+        clamp["edges"][0],
+        serde_json::json!({"kind": "indirect", "to": null})
+    );
+    assert_eq!(
+        last["calls"][0]["to"], clamp["address"],
+        "the address is computed from the PC"
+    );
+    let plain = json(&wavelift(&["disasm", LINES, "--json"]));
+    assert_eq!(plain.get("blocks"), None);
+    assert_eq!(plain["code"][0].get("frames"), None);
+}
+
+/// An edge of a graph: from, to and label.
+type Edge = (String, String, String);
+
+/// Reads a graph in the language of Graphviz, as far as it is used: nodes with labels, and edges.
+fn graph(text: &str) -> (Vec<(String, String)>, Vec<Edge>) {
+    let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+    let mut depth = 0;
+    for line in text.lines() {
+        let line = line.trim();
+        depth += line.ends_with('{') as i32 - (line == "}") as i32;
+        let Some((head, rest)) = line.split_once(" [label=\"") else {
+            continue;
+        };
+        assert!(line.ends_with("];"), "{line}");
+        // Quotes inside are escaped.
+        let mut label = String::new();
+        let mut chars = rest.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '\\' => match chars.next() {
+                    Some('l') => label.push('\n'),
+                    Some(c) => label.push(c),
+                    None => panic!("{line}"),
+                },
+                '"' => break,
+                c => label.push(c),
+            }
+        }
+        match head.split_once(" -> ") {
+            Some((from, to)) => edges.push((from.to_owned(), to.to_owned(), label)),
+            None => nodes.push((head.to_owned(), label)),
+        }
+    }
+    assert_eq!(depth, 0, "all is closed");
+    (nodes, edges)
+}
+
+#[test]
+fn control_flow_as_a_graph() {
+    let mut files: Vec<String> = ["calls", "bitonic", "matmul", "mandelbrot"]
+        .map(|name| format!("examples/{name}/{name}.gfx900.co"))
+        .into();
+    files.push(LINES.to_owned());
+    files.push("tests/kernels/memory/calls.gfx906.co".to_owned());
+    for file in &files {
+        let shown = wavelift(&["disasm", file, "--cfg"]);
+        assert_eq!((shown.status, shown.stderr.as_str()), (0, ""), "{file}");
+        let (nodes, edges) = graph(&shown.stdout);
+        let value = json(&wavelift(&["disasm", file, "--cfg", "--json"]));
+        let blocks = value["blocks"].as_array().expect("a list");
+        let named: std::collections::BTreeMap<_, _> = nodes.iter().cloned().collect();
+        for (from, to, label) in &edges {
+            assert!(
+                named.contains_key(from) && named.contains_key(to),
+                "{file}: {from} {to}"
+            );
+            let known = ["taken", "not taken", "fall through", "indirect", "call"];
+            assert!(known.contains(&label.as_str()), "{label}");
+        }
+        let mut instructions = 0;
+        for block in blocks {
+            let number = |key: &str| block[key].as_u64().expect("a number");
+            let node = format!("b{:x}", number("address"));
+            let label = &named[&node];
+            assert!(
+                label.starts_with(&format!("{:x}:\n", number("address"))),
+                "{label}"
+            );
+            instructions += label.lines().count() - 1;
+            // A conditional branch has two edges out, and both lead to blocks.
+            let last = label.lines().last().expect("it has instructions").trim();
+            let out = edges
+                .iter()
+                .filter(|(from, _, label)| *from == node && label != "call");
+            let out: Vec<&str> = out.map(|(_, _, label)| label.as_str()).collect();
+            let expected: &[&str] = match last.split(' ').next().expect("a name") {
+                "s_endpgm" => &[],
+                "s_branch" => &["taken"],
+                "s_setpc_b64" => &["indirect"],
+                name if name.starts_with("s_cbranch") => &["taken", "not taken"],
+                _ => &["fall through"],
+            };
+            assert_eq!(out, expected, "{file}: {label}");
+        }
+        let code = value["code"].as_array().expect("a list");
+        let all = code.iter().filter(|line| line["text"].is_string()).count();
+        assert_eq!(
+            instructions, all,
+            "{file}: each instruction is in one block"
+        );
+        if have("dot") {
+            let home = folder("graph");
+            let path = super::file(&home, "g.dot", &shown.stdout);
+            let drawn = Command::new("dot").args(["-Tsvg", &path]).output();
+            let drawn = drawn.expect("it is there");
+            let messages = String::from_utf8_lossy(&drawn.stderr);
+            assert!(
+                drawn.status.success() && messages.is_empty(),
+                "{file}: {messages}"
+            );
+        }
+    }
+    let one = [
+        "disasm",
+        "examples/matmul/matmul.gfx900.co",
+        "--kernel",
+        "matmul_tiled",
+        "--cfg",
+    ];
+    let one = wavelift(&one);
+    assert!(one.stdout.contains("label=\"matmul_tiled\";") && !one.stdout.contains("matmul_naive"));
+    let named = wavelift(&["disasm", LINES, "--cfg", "--demangle", "--lines"]);
+    assert!(
+        named.stdout.contains(&format!("label=\"{NORMS}\";")),
+        "{}",
+        named.stdout
+    );
+    assert!(
+        named.stdout.contains("// lines.hip:44:1\\l"),
+        "{}",
+        named.stdout
+    );
+}
+
+#[test]
+fn a_code_object_on_standard_input() {
+    let script = format!(
+        "{} disasm - --kernel saxpy < {}",
+        env!("CARGO_BIN_EXE_wavelift"),
+        root().join("examples/saxpy/saxpy.gfx900.co").display()
+    );
+    let output = Command::new("bash").args(["-c", &script]).output();
+    let output = output.expect("there is a shell");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let named = wavelift(&[
+        "disasm",
+        "examples/saxpy/saxpy.gfx900.co",
+        "--kernel",
+        "saxpy",
+    ]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), named.stdout);
+    let bad = wavelift_with_input(&["disasm", "-"], "no code");
+    assert_eq!(bad.status, 2);
+    assert!(
+        bad.stderr
+            .starts_with("error: standard input: the file begins with"),
+        "{}",
+        bad.stderr
+    );
+}
+
 #[test]
 fn info_tells_what_is_in_a_file() {
     let args = ["info", "examples/saxpy/saxpy.bundle.hipfb", "--json"];
@@ -247,8 +498,9 @@ fn the_source_assembles_to_the_same_bytes() {
     }
     let home = folder("assemble");
     let mut objects = 0;
-    for entry in std::fs::read_dir(root().join("examples")).expect("the examples are there") {
-        let example = entry.expect("the folder can be listed").path();
+    let examples = std::fs::read_dir(root().join("examples")).expect("the examples are there");
+    let examples = examples.map(|entry| entry.expect("the folder can be listed").path());
+    for example in examples.chain([root().join("tests/kernels/source")]) {
         for path in std::fs::read_dir(&example).into_iter().flatten() {
             let path = path.expect("the folder can be listed").path();
             let name = path
@@ -262,8 +514,11 @@ fn the_source_assembles_to_the_same_bytes() {
             let Some(target) = target else {
                 continue;
             };
-            let disasm = wavelift(&["disasm", path.to_str().expect("text")]);
-            assert_eq!((disasm.status, disasm.stderr.as_str()), (0, ""), "{name}");
+            let path_text = path.to_str().expect("text");
+            // With all comments.
+            let comments = ["--demangle", "--source", "--addresses", "--bytes"];
+            let disasm = wavelift(&[&["disasm", path_text], &comments[..]].concat());
+            assert_eq!(disasm.status, 0, "{name}: {}", disasm.stderr);
             let source = file(&home, "out.s", &disasm.stdout);
             let made = home.join("out.o");
             let assembled = Command::new("llvm-mc-19")

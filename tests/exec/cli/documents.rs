@@ -19,6 +19,7 @@ const HERE: [&str; 17] = [
     "docs/debian.md",
     "docs/debugger.md",
     "docs/debugging.md",
+    "docs/disassembly.md",
     "docs/exec.md",
     "docs/findings.md",
     "docs/hip.md",
