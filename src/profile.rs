@@ -29,8 +29,11 @@
 
 use std::fmt;
 
+mod bounds;
 mod collect;
 mod html;
+mod layout;
+mod machine;
 mod reasons;
 mod shape;
 

@@ -42,6 +42,8 @@ mod scopes;
 mod text;
 
 pub use names::demangle;
+#[cfg(feature = "jit")]
+pub(crate) use names::short;
 pub use text::SourceText;
 
 use scopes::Scopes;

@@ -34,21 +34,24 @@ const SECTIONS: &[u8] = b"\0.rodata\0.text\0.symtab\0.strtab\0.shstrtab\0";
 const SEGMENTS: usize = 3;
 
 /// A kernel whose parameters are pointers to global memory.
-pub(crate) struct Kernel<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) processor: &'static Processor,
+pub struct Kernel<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The target.
+    pub processor: &'static Processor,
     /// Without entry point and size of the arguments.
-    pub(crate) descriptor: KernelDescriptor,
+    pub descriptor: KernelDescriptor,
     /// The only workgroup size.
-    pub(crate) workgroup: [u32; 3],
+    pub workgroup: [u32; 3],
     /// Names of the parameters.
-    pub(crate) parameters: &'a [&'a str],
-    pub(crate) code: &'a [u8],
+    pub parameters: &'a [&'a str],
+    /// Its instructions.
+    pub code: &'a [u8],
 }
 
 impl Kernel<'_> {
     /// The file.
-    pub(crate) fn file(&self) -> Vec<u8> {
+    pub fn file(&self) -> Vec<u8> {
         let mut file = vec![0; size_of::<Header>() + SEGMENTS * size_of::<Program>()];
         let note = append(&mut file, 4, &self.note());
         let note_size = file.len() - note;

@@ -8,7 +8,7 @@
 
 pub mod campaign;
 pub mod checker;
-mod code_object;
+pub mod code_object;
 pub mod digest;
 pub mod kernel;
 mod lines;

@@ -21,8 +21,10 @@ use super::session::{Session, TimeLimit};
 /// memory. Time within a region is distributed by the host bytes of its executions. If the
 /// iterations of a loop cannot be counted by form, all of them are attributed to the form shown
 /// (those with all lanes active, if it requires that). The page has no scripts and is
-/// self-contained: regions and blocks by time, the reasons why they are not faster, and the disassembly with executions, mean active
-/// lanes and share of time of every instruction, and the shapes chosen.
+/// self-contained: the reasons why kernels are not faster, hottest blocks with source lines, what the
+/// kernels do in their time beside what a thread of this machine can do (measured in about a tenth of a
+/// second), control flow, and the disassembly with executions, mean active lanes and share of time of
+/// every instruction, and the shapes chosen.
 ///
 /// The counting run may take many times as long as the timed one: its dispatches have a hundred
 /// times the --timeout.

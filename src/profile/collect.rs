@@ -2,14 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::ops::Range;
 
 use runtime::LoadedCode;
 use runtime::jit::profile::{BlockProfile, Count, Joined, RegionProfile};
 use serde::Serialize;
 
 use crate::device::Device;
+use crate::listing::{Call, Edge, Item, Listing};
 use crate::module::Kernel;
+use crate::source::SourceMap;
 
+use super::bounds::Work;
+use super::machine;
 use super::reasons::{self, Reason};
 use super::shape::{AccessLine, Interchanged, Ran, Segment, Uncounted, assumptions};
 
@@ -28,6 +33,9 @@ pub struct KernelProfile {
     pub lane_instructions: u64,
     /// Time in translated code and its callees, over all threads.
     pub seconds: f64,
+    /// Threads that ran it.
+    pub threads: usize,
+    pub(super) work: Work,
     pub(super) regions: Vec<Region>,
     /// Why it is not faster, by time.
     pub(super) reasons: Vec<Reason>,
@@ -63,6 +71,9 @@ pub(super) struct Block {
     pub(super) place: String,
     /// Address in the code object.
     pub(super) address: u64,
+    /// The source line, where the code object has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<String>,
     pub(super) guest_instructions: u32,
     pub(super) executions: u64,
     /// `None` without vector instructions.
@@ -86,6 +97,17 @@ pub(super) struct Block {
 /// Disassembly with counts.
 pub(super) struct Function {
     pub(super) name: String,
+    /// Basic blocks and data between them, by address.
+    pub(super) parts: Vec<Part>,
+}
+
+/// A basic block, or data.
+#[derive(Default)]
+pub(super) struct Part {
+    /// Address in the code object.
+    pub(super) address: u64,
+    pub(super) edges: Vec<Edge>,
+    pub(super) calls: Vec<Call>,
     pub(super) lines: Vec<Line>,
 }
 
@@ -95,15 +117,36 @@ pub(super) struct Line {
     /// Address in the code object.
     pub(super) address: u64,
     pub(super) text: String,
+    /// Where a branch leads to in the function, whose label ends the text.
+    pub(super) target: Option<u64>,
     pub(super) executions: u64,
     /// `None` for scalar instructions and for those that never ran.
     pub(super) mean_lanes: Option<f64>,
     /// Of the kernel's time.
     pub(super) share: f64,
-    /// A block of some region begins here.
-    pub(super) leads: bool,
     /// How the block that begins here, or the access, was translated.
     pub(super) shape: String,
+    /// The source line that begins here.
+    pub(super) source: Vec<String>,
+}
+
+impl Part {
+    /// How often it was entered.
+    pub(super) fn executions(&self) -> u64 {
+        self.lines.first().map_or(0, |line| line.executions)
+    }
+
+    /// Its share of the kernel's time.
+    pub(super) fn share(&self) -> f64 {
+        self.lines.iter().map(|line| line.share).sum()
+    }
+
+    /// Active lanes of its vector instructions, on average.
+    pub(super) fn mean_lanes(&self) -> Option<f64> {
+        let means = self.lines.iter().filter_map(|line| line.mean_lanes);
+        let (sum, n) = means.fold((0.0, 0u32), |(sum, n), mean| (sum + mean, n + 1));
+        (n != 0).then(|| sum / f64::from(n))
+    }
 }
 
 /// Identity of a region of a kernel, on any device: the distance of its beginning in the load,
@@ -169,7 +212,17 @@ impl Run {
     /// This run, which was timed, with one that counted the same launches on another device.
     pub fn with(&self, counted: &Run) -> Vec<KernelProfile> {
         let pairs = self.kernels.iter().zip(&counted.kernels);
-        let kernels = pairs.map(|(timed, counted)| profile(timed, counted));
+        let mut maps: HashMap<u64, SourceMap> = HashMap::new();
+        let kernels = pairs.map(|(timed, counted)| {
+            let module = counted.kernel.module();
+            let map = maps.entry(module.code().id()).or_insert_with(|| {
+                // Profiles are made without lines if these are damaged.
+                let map = SourceMap::read(module.object());
+                map.unwrap_or_else(|_| SourceMap::of_symbols(module.object()))
+            });
+            let threads = machine::threads(self.device.options().threads);
+            profile(timed, counted, map, threads)
+        });
         kernels.collect()
     }
 }
@@ -201,7 +254,6 @@ struct Tally {
     executions: u64,
     lanes: Option<u64>,
     share: f64,
-    leads: bool,
     /// How it was translated, and the executions of the respective block.
     shape: Option<(u64, String)>,
 }
@@ -211,7 +263,7 @@ pub(super) fn ratio(part: f64, all: f64) -> f64 {
     if all > 0.0 { part / all } else { 0.0 }
 }
 
-fn profile(timed: &Raw, counted: &Raw) -> KernelProfile {
+fn profile(timed: &Raw, counted: &Raw, map: &SourceMap, threads: usize) -> KernelProfile {
     let kernel = &counted.kernel;
     let code = kernel.module().code();
     let seconds: f64 = timed.regions.values().map(RegionProfile::seconds).sum();
@@ -222,7 +274,7 @@ fn profile(timed: &Raw, counted: &Raw) -> KernelProfile {
         Some((code.base().wrapping_add(key.0), joined))
     });
     let mut regions: Vec<Region> = joined
-        .map(|(entry, joined)| region(entry, &joined, code, seconds, &mut tallies))
+        .map(|(entry, joined)| region(entry, &joined, code, map, seconds, &mut tallies))
         .collect();
     regions.sort_by(|a, b| b.share.total_cmp(&a.share));
     for (&pc, count) in &counted.interpreted {
@@ -230,6 +282,12 @@ fn profile(timed: &Raw, counted: &Raw) -> KernelProfile {
         tally.executions += count.executions;
         if code.inst_at(pc).is_ok_and(runtime::jit::is_vector) {
             *tally.lanes.get_or_insert(0) += count.lanes;
+        }
+    }
+    let mut work = Work::default();
+    for (&pc, tally) in &tallies {
+        if let Ok(inst) = code.inst_at(pc) {
+            work.add(inst, tally.executions, tally.lanes.unwrap_or(0));
         }
     }
     KernelProfile {
@@ -242,9 +300,11 @@ fn profile(timed: &Raw, counted: &Raw) -> KernelProfile {
             .map(|tally| tally.lanes.unwrap_or(tally.executions))
             .sum(),
         seconds,
+        threads,
+        work,
         reasons: reasons::rank(&regions),
         regions,
-        functions: functions(code, &tallies),
+        functions: functions(kernel, map, &tallies),
     }
 }
 
@@ -252,6 +312,7 @@ fn region(
     entry: u64,
     joined: &Joined<'_>,
     code: &LoadedCode,
+    map: &SourceMap,
     all: f64,
     tallies: &mut BTreeMap<u64, Tally>,
 ) -> Region {
@@ -262,7 +323,7 @@ fn region(
     let made = ran.map(|profile| {
         let share = share * ratio(profile.weight(), weight);
         tally(profile, code, share, tallies);
-        let made = block(profile, code, share);
+        let made = block(profile, code, map, share);
         tally_shape(&made, profile, tallies);
         made
     });
@@ -284,13 +345,14 @@ fn region(
     }
 }
 
-fn block(profile: &BlockProfile<'_>, code: &LoadedCode, share: f64) -> Block {
+fn block(profile: &BlockProfile<'_>, code: &LoadedCode, map: &SourceMap, share: f64) -> Block {
     let (pc, shape) = (profile.pc(), profile.shape);
     let segments = shape.segments.iter().enumerate();
     let accesses = profile.accesses();
     Block {
         place: code.place(pc),
         address: code.local(pc),
+        source: map.location(code.local(pc)).map(|at| at.to_string()),
         guest_instructions: shape.insts,
         executions: profile.executions(),
         mean_lanes: profile.mean_lanes(),
@@ -326,12 +388,11 @@ fn tally(
         .lanes()
         .flat_map(|(n, lanes)| std::iter::repeat_n(lanes, n as usize));
     let mut pc = block.pc();
-    for i in 0..insts {
+    for _ in 0..insts {
         let Ok(inst) = code.inst_at(pc) else { break };
         let tally = tallies.entry(pc).or_default();
         tally.executions += block.executions();
         tally.share += share / f64::from(insts);
-        tally.leads |= i == 0;
         if runtime::jit::is_vector(inst) {
             *tally.lanes.get_or_insert(0) += lanes.next().unwrap_or(0);
         }
@@ -359,7 +420,8 @@ fn tally_shape(block: &Block, profile: &BlockProfile<'_>, tallies: &mut BTreeMap
 }
 
 /// The functions that ran, whole.
-fn functions(code: &LoadedCode, tallies: &BTreeMap<u64, Tally>) -> Vec<Function> {
+fn functions(kernel: &Kernel, map: &SourceMap, tallies: &BTreeMap<u64, Tally>) -> Vec<Function> {
+    let code = kernel.module().code();
     let mut functions: Vec<Function> = Vec::new();
     let mut next = 0;
     for &pc in tallies.keys() {
@@ -373,48 +435,94 @@ fn functions(code: &LoadedCode, tallies: &BTreeMap<u64, Tally>) -> Vec<Function>
                 symbol.address + symbol.size,
             ),
             // Only code that ran is recognized as code.
-            _ => ("(no function)".to_owned(), pc, pc + 1),
+            _ => {
+                let len = code.inst_at(pc).map_or(4, |inst| u64::from(inst.len));
+                ("(no function)".to_owned(), pc, pc + len)
+            }
         };
         next = end;
-        let mut lines = Vec::new();
-        let mut at = start;
-        while at < end {
-            let (len, known) = match code.inst_at(at) {
-                Ok(inst) => (u64::from(inst.len), true),
-                Err(_) => (4, false),
-            };
-            let tally = tallies.get(&at);
-            lines.push(line(code, at, known, tally));
-            at += len;
-        }
+        let mut parts = parts(kernel, start..end, map, tallies);
         match functions.last_mut() {
-            Some(last) if last.name == name => last.lines.append(&mut lines),
-            _ => functions.push(Function { name, lines }),
+            Some(last) if last.name == name => last.parts.append(&mut parts),
+            _ => functions.push(Function { name, parts }),
         }
     }
     functions
 }
 
-fn line(code: &LoadedCode, pc: u64, known: bool, tally: Option<&Tally>) -> Line {
-    let mut line = Line {
-        address: code.local(pc),
-        text: code.text_at(pc),
-        ..Line::default()
-    };
-    if let Some(tally) = tally.filter(|_| known) {
-        let executions = tally.executions;
-        line.executions = executions;
-        line.mean_lanes = tally
-            .lanes
-            .filter(|_| executions != 0)
-            .map(|lanes| lanes as f64 / executions as f64);
-        line.share = tally.share;
-        line.leads = tally.leads;
-        line.shape = tally
-            .shape
-            .as_ref()
-            .map_or("", |(_, words)| words)
-            .to_owned();
+/// The blocks at guest addresses.
+fn parts(
+    kernel: &Kernel,
+    range: Range<u64>,
+    map: &SourceMap,
+    tallies: &BTreeMap<u64, Tally>,
+) -> Vec<Part> {
+    let code = kernel.module().code();
+    let range = code.local(range.start)..code.local(range.end - 1) + 1;
+    let mut notes = map.notes(range.clone(), None);
+    let listing = Listing::of(kernel.module().object(), vec![range]);
+    let mut blocks = listing.graph().blocks.into_iter().peekable();
+    let mut parts: Vec<Part> = Vec::new();
+    let mut end = 0;
+    for listed in listing.parts.iter().flat_map(|part| &part.lines) {
+        let address = listed.address;
+        let block = blocks.next_if(|block| block.range.start == address);
+        let (known, begins) = match &listed.item {
+            Item::Inst(_) => (true, block.is_some() || parts.is_empty()),
+            // Data that follows a block is a part of its own.
+            _ => (false, address == end || parts.is_empty()),
+        };
+        if begins {
+            let (edges, calls) = match block {
+                Some(block) => {
+                    end = block.range.end;
+                    (block.edges, block.calls)
+                }
+                None => Default::default(),
+            };
+            parts.push(Part {
+                address,
+                edges,
+                calls,
+                lines: Vec::new(),
+            });
+        }
+        let tally = tallies.get(&code.guest(address)).filter(|_| known);
+        let target = listed.branch_target();
+        let line = Line {
+            address,
+            text: listing.line_text(listed),
+            target: target.filter(|target| listing.labels.contains(target)),
+            source: notes.remove(&address).unwrap_or_default(),
+            ..Line::default()
+        };
+        let line = match tally {
+            Some(tally) => line.counted(tally),
+            None => line,
+        };
+        if let Some(part) = parts.last_mut() {
+            part.lines.push(line);
+        }
     }
-    line
+    parts
+}
+
+impl Line {
+    fn counted(self, tally: &Tally) -> Line {
+        let executions = tally.executions;
+        Line {
+            executions,
+            mean_lanes: tally
+                .lanes
+                .filter(|_| executions != 0)
+                .map(|lanes| lanes as f64 / executions as f64),
+            share: tally.share,
+            shape: tally
+                .shape
+                .as_ref()
+                .map_or("", |(_, words)| words)
+                .to_owned(),
+            ..self
+        }
+    }
 }

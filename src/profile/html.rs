@@ -1,9 +1,17 @@
-//! A profile as one page: no scripts, nothing from elsewhere.
+//! A profile as one page: no scripts, nothing from elsewhere. What is long is closed, and the browser
+//! lays it out when it is seen, so that pages of large kernels open quickly.
 
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, Write};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::collect::{Block, Function, KernelProfile, Line, Region, ratio};
+use super::bounds::Probe;
+use super::collect::{Block, Function, KernelProfile, Part, Region, ratio};
+use super::machine;
+use crate::source::{demangle, short};
+
+mod code;
+mod graph;
 
 /// Text between tags.
 struct Text<'a>(&'a str);
@@ -24,21 +32,54 @@ impl Display for Text<'_> {
 }
 
 /// Rules for what is in an element of class `profile`, so that the rest of a page stays as it is.
-const STYLE: &str = "\
-.profile{font:14px/1.4 system-ui,sans-serif;color:#222;background:#fff}body.profile{margin:2em;max-width:110em}
-.profile h1{font-size:1.4em}.profile h2{font-size:1.2em;margin-top:2em;border-bottom:1px solid #ccc}.profile h3{font-size:1em}
-.profile table{border-collapse:collapse;font:12px/1.35 ui-monospace,monospace}
-.profile th{text-align:left;font-weight:600;padding:2px 10px;border-bottom:1px solid #ccc}
-.profile td{text-align:left;padding:0 10px;white-space:pre;vertical-align:top}.profile td.n{text-align:right}
-.profile tr.lead td{border-top:1px solid #ddd}.profile tr.never{color:#999}
-.profile td.shape{color:#555}
-.profile td.heat{padding:0;width:120px}.profile td.heat i{display:block;height:1.1em;background:#e4572e}
-.profile .flame div{display:flex;min-width:0}.profile .flame span{overflow:hidden;white-space:nowrap;\
-text-overflow:ellipsis;border:1px solid #fff;padding:1px 3px;font-size:12px;box-sizing:border-box}
-.profile .k{background:#f4a259}.profile .r{background:#f7b977}.profile .b{background:#fbd3a2}
-.profile details{margin:.5em 0}.profile summary{cursor:pointer}";
+const STYLE: &str = include_str!("html/style.css");
 
-/// Writes profiles as a page without scripts that needs nothing else.
+/// Blocks in the list of the hottest.
+const HOTTEST: usize = 20;
+
+/// Smaller shares of the time have no bar of their own.
+const LEAST_BAR: f64 = 5e-4;
+
+/// A kernel with the beginning of the names of its anchors, which are unique on the page.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    kernel: &'a KernelProfile,
+    anchor: &'a str,
+    /// The parts of its disassembly, by address.
+    parts: &'a [&'a Part],
+}
+
+/// A number of things.
+fn count(n: usize, what: &str) -> String {
+    match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
+impl<'a> Shown<'a> {
+    /// The part of the disassembly that has an address.
+    fn part(self, address: u64) -> Option<&'a Part> {
+        let after = self.parts.partition_point(|part| part.address <= address);
+        self.parts.get(after.checked_sub(1)?).copied()
+    }
+
+    /// The greatest share of an instruction.
+    fn most(self) -> f64 {
+        let lines = self.parts.iter().flat_map(|part| &part.lines);
+        lines.map(|line| line.share).fold(0.0, f64::max)
+    }
+
+    /// The link to the code at an address.
+    fn link(self, address: u64) -> String {
+        let at = self.part(address).map_or(address, |part| part.address);
+        format!("#{}-{at:x}", self.anchor)
+    }
+}
+
+/// Writes profiles as a page without scripts that needs nothing else. It states the machine, so it is
+/// to be written on the machine that ran the kernels; what a thread of it can do is measured, which
+/// takes about a tenth of a second.
 pub fn page(file: impl Write, title: &str, kernels: &[KernelProfile]) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     let title = Text(title);
@@ -46,57 +87,99 @@ pub fn page(file: impl Write, title: &str, kernels: &[KernelProfile]) -> io::Res
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Profile of {title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body class=\"profile\">\n\
-         <h1>Profile of {title}</h1>\n\
-         <p>Times, shapes and host bytes are those of a run without counters, executions and lanes those of a second \
-         run with counters.</p>"
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>Profile of {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body class=\"profile\">\n<main>\n\
+         <h1>Profile of {title}</h1>"
     )?;
-    contents(&mut out, kernels)?;
-    writeln!(out, "</body>\n</html>")?;
+    contents(&mut out, kernels, "k")?;
+    writeln!(out, "</main>\n</body>\n</html>")?;
     out.flush()
 }
 
 /// Writes profiles as a part of another page, such as a notebook.
 pub fn fragment(mut out: impl Write, kernels: &[KernelProfile]) -> io::Result<()> {
-    writeln!(out, "<div class=\"profile\">\n<style>\n{STYLE}\n</style>")?;
-    contents(&mut out, kernels)?;
-    writeln!(out, "</div>")
+    // A page may have several.
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    let anchor = format!("p{}k", NUMBER.fetch_add(1, Relaxed));
+    writeln!(
+        out,
+        "<div class=\"profile\">\n<style>\n{STYLE}</style>\n<main>"
+    )?;
+    contents(&mut out, kernels, &anchor)?;
+    writeln!(out, "</main>\n</div>")
 }
 
-fn contents(out: &mut impl Write, kernels: &[KernelProfile]) -> io::Result<()> {
+fn contents(out: &mut impl Write, kernels: &[KernelProfile], anchor: &str) -> io::Result<()> {
     let all: f64 = kernels.iter().map(|kernel| kernel.seconds).sum();
-    summary(out, kernels, all)?;
-    writeln!(out, "<div class=\"flame\">")?;
-    for kernel in kernels {
-        flame(out, kernel, ratio(kernel.seconds, all))?;
+    let anchors: Vec<String> = (0..kernels.len()).map(|n| format!("{anchor}{n}")).collect();
+    let parts = kernels.iter().map(|kernel| {
+        let functions = kernel.functions.iter();
+        let mut parts: Vec<&Part> = functions.flat_map(|function| &function.parts).collect();
+        parts.sort_by_key(|part| part.address);
+        parts
+    });
+    let parts: Vec<Vec<&Part>> = parts.collect();
+    let shown = || {
+        let all = kernels.iter().zip(&anchors).zip(&parts);
+        all.map(|((kernel, anchor), parts)| Shown {
+            kernel,
+            anchor,
+            parts,
+        })
+    };
+    about(out, kernels)?;
+    summary(out, shown(), all)?;
+    writeln!(out, "<div class=\"flame\"><div class=\"row\">")?;
+    for shown in shown() {
+        flame(out, shown, ratio(shown.kernel.seconds, all))?;
     }
-    writeln!(out, "</div>")?;
-    for kernel in kernels {
-        writeln!(out, "<section>\n<h2>{}</h2>", Text(&kernel.kernel))?;
-        reasons(out, kernel)?;
-        for region in &kernel.regions {
-            shapes(out, region)?;
-        }
-        for function in &kernel.functions {
-            listing(out, function)?;
-        }
-        writeln!(out, "</section>")?;
+    writeln!(
+        out,
+        "</div></div>\n<p class=\"legend\">Widths are shares of the time: <span><b class=\"k\"></b>kernels,</span> \
+         <span><b class=\"r\"></b>regions translated at once,</span> <span><b class=\"b\"></b>blocks.</span> \
+         <span><b class=\"h\"></b>is heat:</span> the share of the time, of that of the kernel's hottest block or \
+         instruction. Names lead to the code.</p>"
+    )?;
+    for shown in shown() {
+        section(out, shown)?;
     }
     Ok(())
 }
 
-fn summary(out: &mut impl Write, kernels: &[KernelProfile], all: f64) -> io::Result<()> {
+/// The machine and the run.
+fn about(out: &mut impl Write, kernels: &[KernelProfile]) -> io::Result<()> {
+    let threads = kernels.iter().map(|kernel| kernel.threads).max();
     writeln!(
         out,
-        "<table class=\"kernels\">\n<tr><th>kernel</th><th>launches</th><th>waves</th><th>instructions</th>\
-         <th>by lane</th><th>milliseconds</th><th>share</th></tr>"
+        "<dl>\n<dt>CPU</dt><dd>{}</dd>\n<dt>Vector extensions</dt><dd>{}</dd>\n<dt>Threads</dt><dd>{}</dd>\n\
+         <dt>Version</dt><dd>{}</dd>\n<dt>Date</dt><dd>{}</dd>\n</dl>\n\
+         <p class=\"dim\">Times, shapes and host bytes are those of a run without counters, executions and lanes those \
+         of a second run with counters. Times are of all threads together.</p>",
+        Text(&machine::cpu()),
+        Text(&machine::extensions()),
+        threads.unwrap_or(0),
+        Text(&machine::version()),
+        machine::date(),
+    )
+}
+
+fn summary<'a>(
+    out: &mut impl Write,
+    kernels: impl Iterator<Item = Shown<'a>>,
+    all: f64,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "<div class=\"scroll\"><table class=\"kernels\">\n<tr><th>kernel</th><th class=\"n\">launches</th>\
+         <th class=\"n\">waves</th><th class=\"n\">instructions</th><th class=\"n\">by lane</th>\
+         <th class=\"n\">milliseconds</th><th class=\"n\">share</th></tr>"
     )?;
-    for kernel in kernels {
+    for Shown { kernel, anchor, .. } in kernels {
         writeln!(
             out,
-            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-             <td class=\"n\">{}</td><td class=\"n\">{:.3}</td><td class=\"n\">{:.1} %</td></tr>",
-            Text(&kernel.kernel),
+            "<tr><td><a href=\"#{anchor}\">{}</a></td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+             <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.3}</td><td class=\"n\">{:.1} %</td></tr>",
+            Text(&demangle(&kernel.kernel)),
             kernel.launches,
             kernel.waves,
             kernel.instructions,
@@ -105,65 +188,222 @@ fn summary(out: &mut impl Write, kernels: &[KernelProfile], all: f64) -> io::Res
             100.0 * ratio(kernel.seconds, all),
         )?;
     }
-    writeln!(out, "</table>")
+    writeln!(out, "</table></div>")
 }
 
-/// A bar as wide as its share, with a name.
-fn bar(out: &mut impl Write, class: &str, name: &str, share: f64) -> io::Result<()> {
-    let (name, percent) = (Text(name), 100.0 * share);
+/// A cell as wide as its share of the row that it is in, with a name; what is under it may follow.
+fn cell(
+    out: &mut impl Write,
+    class: &str,
+    link: &str,
+    name: &str,
+    (of_row, of_all): (f64, f64),
+) -> io::Result<()> {
+    // Rounded down, since the cells of a row must fit.
+    let width = (of_row.clamp(0.0, 1.0) * 1e5).floor() / 1e3;
+    let (name, percent) = (Text(name), 100.0 * of_all);
     write!(
         out,
-        "<span class=\"{class}\" style=\"width:{percent:.3}%\" title=\"{name}: {percent:.1} %\">{name}</span>"
+        "<div class=\"cell\" style=\"width:{width:.3}%\">\
+         <a class=\"{class}\" href=\"{link}\" title=\"{name}: {percent:.1} %\">{name}</a>"
     )
 }
 
 /// Kernel over its regions over their blocks.
-fn flame(out: &mut impl Write, kernel: &KernelProfile, share: f64) -> io::Result<()> {
-    write!(out, "<div>")?;
-    bar(out, "k", &kernel.kernel, share)?;
-    write!(out, "</div>\n<div>")?;
+fn flame(out: &mut impl Write, shown: Shown<'_>, share: f64) -> io::Result<()> {
+    let kernel = shown.kernel;
+    let (link, name) = (format!("#{}", shown.anchor), demangle(&kernel.kernel));
+    cell(out, "k", &link, &name, (share, share))?;
+    write!(out, "<div class=\"row\">")?;
     for region in &kernel.regions {
-        bar(out, "r", &region.place, share * region.share)?;
+        let of_all = share * region.share;
+        if of_all < LEAST_BAR {
+            continue;
+        }
+        let entry = region.blocks.first().map_or(0, |block| block.address);
+        let (link, of_row) = (shown.link(entry), region.share);
+        cell(out, "r", &link, &short(&region.place), (of_row, of_all))?;
+        write!(out, "<div class=\"row\">")?;
+        for block in &region.blocks {
+            let of_all = share * block.share;
+            if of_all < LEAST_BAR {
+                continue;
+            }
+            let (link, of_row) = (shown.link(block.address), ratio(block.share, region.share));
+            cell(out, "b", &link, &short(&block.place), (of_row, of_all))?;
+            write!(out, "</div>")?;
+        }
+        write!(out, "</div></div>")?;
     }
-    write!(out, "</div>\n<div>")?;
-    for block in kernel.regions.iter().flat_map(|region| &region.blocks) {
-        bar(out, "b", &block.place, share * block.share)?;
+    writeln!(out, "</div></div>")
+}
+
+fn section(out: &mut impl Write, shown: Shown<'_>) -> io::Result<()> {
+    let Shown { kernel, anchor, .. } = shown;
+    let name = demangle(&kernel.kernel);
+    writeln!(out, "<section>\n<h2 id=\"{anchor}\">{}</h2>", Text(&name))?;
+    reasons(out, shown)?;
+    hottest(out, shown)?;
+    bounds(out, kernel)?;
+    if !kernel.regions.is_empty() {
+        writeln!(out, "<h3>How it was translated</h3>")?;
     }
-    writeln!(out, "</div>")
+    for region in &kernel.regions {
+        shapes(out, shown, region)?;
+    }
+    let mut functions: Vec<&Function> = kernel.functions.iter().collect();
+    let share = |function: &Function| function.parts.iter().map(Part::share).sum::<f64>();
+    functions.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    for function in functions {
+        graph::write(out, shown, function)?;
+        code::write(out, shown, function)?;
+    }
+    writeln!(out, "</section>")
 }
 
 /// Why a kernel is not faster.
-fn reasons(out: &mut impl Write, kernel: &KernelProfile) -> io::Result<()> {
-    if kernel.reasons.is_empty() {
+fn reasons(out: &mut impl Write, shown: Shown<'_>) -> io::Result<()> {
+    let reasons = &shown.kernel.reasons;
+    if reasons.is_empty() {
         return Ok(());
     }
+    let blocks = shown
+        .kernel
+        .regions
+        .iter()
+        .flat_map(|region| &region.blocks);
+    let links: Vec<(&str, u64)> = blocks.map(|block| (&*block.place, block.address)).collect();
     writeln!(
         out,
-        "<table class=\"reasons\">\n<tr><th>share</th><th>blocks</th><th>where</th><th>most in</th></tr>"
+        "<h3>Why it is not faster</h3>\n<div class=\"scroll\"><table class=\"reasons\">\n<tr><th class=\"n\">share</th>\
+         <th class=\"n\">blocks</th><th>where</th><th>most in</th></tr>"
     )?;
-    for reason in &kernel.reasons {
+    for reason in reasons {
+        let link = links.iter().find(|(place, _)| *place == reason.place);
         writeln!(
             out,
-            "<tr><td class=\"n\">{:.1} %</td><td class=\"n\">{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td class=\"n\">{:.1} %</td><td class=\"n\">{}</td><td>{}</td><td><a href=\"{}\">{}</a></td></tr>",
             100.0 * reason.share,
             reason.blocks,
             Text(&reason.what),
-            Text(&reason.place),
+            shown.link(link.map_or(0, |(_, address)| *address)),
+            Text(&short(&reason.place)),
         )?;
     }
-    writeln!(out, "</table>")
+    writeln!(out, "</table></div>")
+}
+
+/// The blocks with the most time.
+fn hottest(out: &mut impl Write, shown: Shown<'_>) -> io::Result<()> {
+    let regions = shown.kernel.regions.iter();
+    let mut blocks: Vec<&Block> = regions.flat_map(|region| &region.blocks).collect();
+    blocks.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let most = blocks.first().map_or(0.0, |block| block.share);
+    let lines = blocks.iter().any(|block| block.source.is_some());
+    let source = if lines { "<th>source line</th>" } else { "" };
+    writeln!(
+        out,
+        "<h3>Hottest blocks</h3>\n<div class=\"scroll\"><table class=\"hottest\">\n<tr><th class=\"n\">share</th><th></th>\
+         <th>block</th>{source}<th class=\"n\">executions</th><th class=\"n\">lanes</th></tr>"
+    )?;
+    for block in blocks.iter().take(HOTTEST) {
+        let source = match (&block.source, lines) {
+            (_, false) => String::new(),
+            (None, _) => "<td></td>".to_owned(),
+            (Some(source), _) => format!("<td>{}</td>", Text(source)),
+        };
+        writeln!(
+            out,
+            "<tr><td class=\"n\">{:.1} %</td><td><span class=\"bar\"><i style=\"width:{:.1}%\"></i></span></td>\
+             <td><a href=\"{}\">{}</a></td>{source}<td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            100.0 * block.share,
+            100.0 * ratio(block.share, most),
+            shown.link(block.address),
+            Text(&short(&block.place)),
+            block.executions,
+            lanes(block.mean_lanes),
+        )?;
+    }
+    writeln!(out, "</table></div>")?;
+    match blocks.len().saturating_sub(HOTTEST) {
+        0 => Ok(()),
+        more => writeln!(
+            out,
+            "<p class=\"dim\">{more} more are in the code below.</p>"
+        ),
+    }
+}
+
+/// A number with a prefix of the SI.
+fn rate(per_second: f64) -> String {
+    match per_second {
+        n if n >= 1e12 => format!("{:.2} T", n / 1e12),
+        n if n >= 1e9 => format!("{:.2} G", n / 1e9),
+        n if n >= 1e6 => format!("{:.2} M", n / 1e6),
+        n => format!("{:.2} k", n / 1e3),
+    }
+}
+
+/// What the kernel did in its time, and what the host could have done.
+fn bounds(out: &mut impl Write, kernel: &KernelProfile) -> io::Result<()> {
+    let (work, seconds) = (&kernel.work, kernel.seconds);
+    if seconds <= 0.0 {
+        return Ok(());
+    }
+    let probe = Probe::measured();
+    let rows = [
+        ("memory", "B/s", work.memory_bytes, Some(probe.bytes)),
+        (
+            "vector operations by lane",
+            "op/s",
+            work.vector_operations,
+            Some(probe.operations),
+        ),
+        ("LDS", "B/s", work.lds_bytes, None),
+    ];
+    writeln!(
+        out,
+        "<h3>Bounds</h3>\n<div class=\"scroll\"><table class=\"bounds\">\n<tr><th></th><th class=\"n\">in all</th>\
+         <th class=\"n\">by a thread</th><th class=\"n\">a thread can do</th><th class=\"n\">share</th></tr>"
+    )?;
+    for (what, unit, all, can) in rows.into_iter().filter(|(_, _, all, _)| *all != 0) {
+        let does = all as f64 / seconds;
+        let (can, share) = match can {
+            Some(can) => (
+                format!("{}{unit}", rate(can)),
+                format!("{:.0} %", 100.0 * ratio(does, can)),
+            ),
+            None => Default::default(),
+        };
+        writeln!(
+            out,
+            "<tr><td>{what}</td><td class=\"n\">{all}</td><td class=\"n\">{}{unit}</td><td class=\"n\">{can}</td>\
+             <td class=\"n\">{share}</td></tr>",
+            rate(does)
+        )?;
+    }
+    writeln!(
+        out,
+        "</table></div>\n<p class=\"dim\">A thread can do what a short measurement found when this page was written: a \
+         copy of 48 MiB, and multiply-adds of 32-bit floats in the host's widest vectors. The kernel's numbers are what \
+         its instructions ask for, without images and exports. More than 100 % of memory is served by caches. The kernel \
+         has {:.2} operations for each byte of memory, and this machine as many time for {:.2}: with fewer, memory is \
+         the bound.</p>",
+        ratio(work.vector_operations as f64, work.memory_bytes as f64),
+        ratio(probe.operations, probe.bytes),
+    )
 }
 
 /// The shapes chosen for a region.
-fn shapes(out: &mut impl Write, region: &Region) -> io::Result<()> {
+fn shapes(out: &mut impl Write, shown: Shown<'_>, region: &Region) -> io::Result<()> {
     writeln!(
         out,
         "<details class=\"region\"><summary>region {}: {:.1} % of the kernel's time, entered {} times, {}, \
-         {} instructions to {} host bytes</summary>",
-        Text(&region.place),
+         {} instructions to {} host bytes</summary><div>",
+        Text(&short(&region.place)),
         100.0 * region.share,
         region.entered,
-        region.how(),
+        Text(&region.how()),
         region.guest_instructions,
         region.host_bytes,
     )?;
@@ -180,21 +420,23 @@ fn shapes(out: &mut impl Write, region: &Region) -> io::Result<()> {
     }
     writeln!(
         out,
-        "<table>\n<tr><th>block</th><th>executions</th><th>lanes</th><th>share</th><th>shape</th></tr>"
+        "<div class=\"scroll\"><table>\n<tr><th>block</th><th class=\"n\">executions</th><th class=\"n\">lanes</th>\
+         <th class=\"n\">share</th><th>shape</th></tr>"
     )?;
     for block in &region.blocks {
         writeln!(
             out,
-            "<tr class=\"lead\"><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-             <td class=\"n\">{:.1} %</td><td>{}</td></tr>",
-            Text(&block.place),
+            "<tr><td><a href=\"{}\">{}</a></td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+             <td class=\"n\">{:.1} %</td><td class=\"shape\">{}</td></tr>",
+            shown.link(block.address),
+            Text(&short(&block.place)),
             block.executions,
             lanes(block.mean_lanes),
             100.0 * block.share,
             Text(&shape(block)),
         )?;
     }
-    writeln!(out, "</table></details>")
+    writeln!(out, "</table></div></div></details>")
 }
 
 /// A block's loops and memory instructions, one per line.
@@ -207,39 +449,4 @@ fn shape(block: &Block) -> String {
 
 fn lanes(mean: Option<f64>) -> String {
     mean.map_or(String::new(), |mean| format!("{mean:.1}"))
-}
-
-fn listing(out: &mut impl Write, function: &Function) -> io::Result<()> {
-    writeln!(
-        out,
-        "<h3>{}</h3>\n<table class=\"code\">\n<tr><th>address</th><th>executions</th><th>lanes</th>\
-         <th>share</th><th></th><th>instruction</th><th>shape</th></tr>",
-        Text(&function.name)
-    )?;
-    let shares = function.lines.iter().map(|line| line.share);
-    let most = shares.fold(0.0, f64::max);
-    for line in &function.lines {
-        instruction(out, line, most)?;
-    }
-    writeln!(out, "</table>")
-}
-
-fn instruction(out: &mut impl Write, line: &Line, most: f64) -> io::Result<()> {
-    let class = match (line.executions, line.leads) {
-        (0, _) => " class=\"never\"",
-        (_, true) => " class=\"lead\"",
-        _ => "",
-    };
-    let heat = 100.0 * ratio(line.share, most);
-    writeln!(
-        out,
-        "<tr{class}><td>{:x}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.2} %</td>\
-         <td class=\"heat\"><i style=\"width:{heat:.1}%\"></i></td><td>{}</td><td class=\"shape\">{}</td></tr>",
-        line.address,
-        line.executions,
-        lanes(line.mean_lanes),
-        100.0 * line.share,
-        Text(&line.text),
-        Text(&line.shape),
-    )
 }

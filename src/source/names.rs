@@ -24,6 +24,17 @@ impl fmt::Write for Limited {
     }
 }
 
+/// A place in code, such as `_Z4saxpPffi+0x10`, with the name as in source text, without parameters.
+#[cfg(feature = "jit")]
+pub(crate) fn short(place: &str) -> String {
+    let (name, distance) = match place.rfind("+0x") {
+        Some(at) => place.split_at(at),
+        None => (place, ""),
+    };
+    let options = DemangleOptions::new().no_params().no_return_type();
+    demangled(name, &options).map_or_else(|| place.to_owned(), |name| name + distance)
+}
+
 /// The name of a C++ function or variable as in source text, from its name for the linker (Itanium
 /// mangling: `_Z...`); any other name as it is.
 ///
@@ -34,17 +45,19 @@ impl fmt::Write for Limited {
 /// assert_eq!(demangle("saxpy"), "saxpy");
 /// ```
 pub fn demangle(name: &str) -> Cow<'_, str> {
+    match demangled(name, &DemangleOptions::new()) {
+        Some(text) => Cow::Owned(text),
+        None => Cow::Borrowed(name),
+    }
+}
+
+/// `None` if it is no mangled name, or too long.
+fn demangled(name: &str, options: &DemangleOptions) -> Option<String> {
     if !name.starts_with("_Z") || name.len() > MAX_NAME {
-        return Cow::Borrowed(name);
+        return None;
     }
     let mut text = Limited(String::new());
-    let demangled = Symbol::new(name).is_ok_and(|symbol| {
-        symbol
-            .structured_demangle(&mut text, &DemangleOptions::new())
-            .is_ok()
-    });
-    match demangled {
-        true => Cow::Owned(text.0),
-        false => Cow::Borrowed(name),
-    }
+    let symbol = Symbol::new(name).ok()?;
+    symbol.structured_demangle(&mut text, options).ok()?;
+    Some(text.0)
 }

@@ -8,6 +8,8 @@ mod about;
 mod bad_input;
 mod bench_and_diff;
 mod breaks;
+#[cfg(feature = "fuzz")]
+mod browser;
 mod bundles;
 mod cache;
 mod debug;
@@ -88,10 +90,15 @@ fn wavelift_in(args: &[&str], variables: &[(&str, &str)], input: &str) -> Outcom
     }
 }
 
-/// Is a program installed? Says so if not; in CI it must be.
+/// Is a program of ROCm's packages installed? Says so if not; in CI it must be.
 fn installed(program: &str, packages: &str) -> bool {
+    required(program, packages, "WAVELIFT_ROCM")
+}
+
+/// Is a program installed? Says so if not; where the variable is `required` it must be.
+fn required(program: &str, packages: &str, variable: &str) -> bool {
     let there = Path::new("/usr/bin").join(program).exists();
-    let required = std::env::var("WAVELIFT_ROCM").is_ok_and(|value| value == "required");
+    let required = std::env::var(variable).is_ok_and(|value| value == "required");
     assert!(there || !required, "missing: {program}");
     if !there {
         // Not `eprintln`, which nobody sees when the test passes.

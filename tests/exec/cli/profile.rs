@@ -26,11 +26,54 @@ fn counted(manifest: &str) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// Text of the cells of a table row.
-fn cells(row: &str) -> Vec<&str> {
-    row.split("</td>")
-        .filter_map(|cell| Some(cell.split_once("<td")?.1.split_once('>')?.1))
-        .collect()
+/// An instruction of a page's disassembly.
+#[derive(Debug)]
+struct Row {
+    executions: u64,
+    lanes: String,
+    text: String,
+    shape: String,
+}
+
+/// Text without tags.
+fn plain(html: &str) -> String {
+    let mut text = String::new();
+    for piece in html.split('<') {
+        text.push_str(piece.split_once('>').map_or(piece, |(_, text)| text));
+    }
+    let entities = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&amp;", "&"),
+    ];
+    let replace = |text: String, (from, to): (&str, &str)| text.replace(from, to);
+    entities.into_iter().fold(text, replace)
+}
+
+/// The instructions of a part of a page.
+fn rows(html: &str) -> Vec<Row> {
+    let parts = html.split("<div class=\"part").skip(1);
+    let code = parts.filter_map(|part| part.split_once("<pre>")?.1.split_once("</pre>"));
+    // Lines without an address are source lines.
+    let lines = code.flat_map(|(code, _)| code.lines());
+    let lines = lines.filter(|line| !line.starts_with("        "));
+    let rows = lines.map(|line| {
+        let text = plain(line);
+        let column = |from: usize, to: usize| -> String {
+            let text: String = text.chars().skip(from).take(to - from).collect();
+            text.trim().to_owned()
+        };
+        let text = column(38, usize::MAX);
+        let (text, shape) = text.split_once("  // ").unwrap_or((&text, ""));
+        Row {
+            executions: column(8, 21).parse().expect("a number"),
+            lanes: column(21, 27),
+            text: text.to_owned(),
+            shape: shape.to_owned(),
+        }
+    });
+    rows.collect()
 }
 
 #[test]
@@ -260,11 +303,29 @@ fn the_page_stands_alone_and_counts_every_instruction() {
     assert_eq!(profile.stdout, format!("wrote {page}\n"));
     let text = std::fs::read_to_string(page).expect("it was written");
     assert!(text.starts_with("<!DOCTYPE html>\n") && text.ends_with("</html>\n"));
-    for foreign in ["http", "<script", "src=", "href=", "@import", "url("] {
+    for foreign in ["http", "<script", "src=", "@import", "javascript:"] {
         assert!(!text.contains(foreign), "{foreign}");
     }
+    // Links lead to what is on the page.
+    for (before, after) in [("href=\"", "\""), ("url(", ")")] {
+        for link in text.split(before).skip(1) {
+            let link = link.split(after).next().expect("a link");
+            let name = link.strip_prefix('#').unwrap_or_else(|| panic!("{link}"));
+            assert!(text.contains(&format!("id=\"{name}\"")), "{link}");
+        }
+    }
+    let anchors: Vec<&str> = text
+        .split(" id=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    let unique: std::collections::BTreeSet<_> = anchors.iter().collect();
+    assert_eq!(unique.len(), anchors.len(), "each name is one place");
+    for part in ["CPU", "Vector extensions", "Threads", "Version", "Date"] {
+        assert!(text.contains(&format!("<dt>{part}</dt><dd>")), "{part}");
+    }
     for tag in [
-        "table", "div", "section", "details", "summary", "span", "tr", "h2",
+        "table", "div", "section", "details", "summary", "span", "tr", "h2", "pre", "a", "svg",
     ] {
         let open =
             text.matches(&format!("<{tag}>")).count() + text.matches(&format!("<{tag} ")).count();
@@ -278,29 +339,18 @@ fn the_page_stands_alone_and_counts_every_instruction() {
         .zip(["matmul_naive", "matmul_tiled"])
         .enumerate()
     {
-        assert!(section.starts_with(&format!("\n<h2>{name}</h2>\n")));
-        let code = section
-            .split("<table class=\"code\">")
-            .nth(1)
-            .expect("a listing");
-        let rows: Vec<_> = code
-            .lines()
-            .filter(|line| line.starts_with("<tr") && line.contains("<td"))
-            .map(cells)
-            .collect();
-        let sum: u64 = rows
-            .iter()
-            .map(|row| row[1].parse::<u64>().expect("a number"))
-            .sum();
+        assert!(section.starts_with(&format!("\n<h2 id=\"k{i}\">{name}</h2>\n")));
+        let rows = rows(section);
+        let sum: u64 = rows.iter().map(|row| row.executions).sum();
         assert_eq!(sum, wanted[i].0, "{name}");
         // Scalar instructions have no lanes, vector instructions that ran have.
         for row in &rows {
-            let vector = row[5].starts_with("v_")
-                || row[5].starts_with("flat_")
-                || row[5].starts_with("ds_");
-            assert_eq!(!row[2].is_empty(), vector && row[1] != "0", "{row:?}");
+            let kinds = ["v_", "flat_", "ds_"];
+            let vector = kinds.iter().any(|kind| row.text.starts_with(kind));
+            let counted = vector && row.executions != 0;
+            assert_eq!(!row.lanes.is_empty(), counted, "{row:?}");
         }
-        // The listing is what the disassembler prints.
+        // The listing is what the disassembler prints, with its labels.
         let disasm = wavelift(&[
             "disasm",
             "examples/matmul/matmul.gfx803.co",
@@ -308,22 +358,128 @@ fn the_page_stands_alone_and_counts_every_instruction() {
             name,
         ]);
         for row in &rows {
-            // Targets of branches are labels there.
-            let text = if row[5].contains("branch") {
-                row[5].split(' ').next().unwrap_or_default()
-            } else {
-                row[5]
-            };
-            assert!(disasm.stdout.contains(text), "{row:?}");
+            let line = format!("\t{}\n", row.text);
+            assert!(disasm.stdout.contains(&line), "{row:?}");
+        }
+        let branches = rows.iter().filter(|row| row.text.contains("branch"));
+        for branch in branches {
+            let (_, label) = branch.text.split_once(' ').expect("a branch has a target");
+            let address = label.strip_prefix(".L").expect("it is a label");
+            let link = format!("<a href=\"#k{i}-{address}\">{label}</a>");
+            assert!(section.contains(&link), "{link}");
         }
         // Shapes stand where blocks begin and where memory is accessed.
         let memory = |text: &str| text.starts_with("flat_") || text.starts_with("ds_");
-        assert!(rows.iter().any(|row| row[6].contains("lanes")), "{name}");
-        for row in rows.iter().filter(|row| row[1] != "0" && memory(row[5])) {
+        assert!(rows.iter().any(|row| row.shape.contains("lanes")), "{name}");
+        for row in rows
+            .iter()
+            .filter(|row| row.executions != 0 && memory(&row.text))
+        {
             let how = ["inline, ", "call of the runtime"];
-            assert!(how.iter().any(|how| row[6].contains(how)), "{row:?}");
+            assert!(how.iter().any(|how| row.shape.contains(how)), "{row:?}");
+        }
+        flame_fits(&text);
+        hottest_first(section);
+    }
+}
+
+/// Checks that no row of a page's flame is wider than what is above it.
+fn flame_fits(page: &str) {
+    let (_, flame) = page.split_once("<div class=\"flame\">").expect("a flame");
+    let (flame, _) = flame.split_once("<p ").expect("it ends");
+    // Sums of the widths of the cells, for each open row.
+    let mut open: Vec<(bool, f64)> = Vec::new();
+    let mut cells = 0;
+    for tag in flame.split('<').skip(1) {
+        if tag.starts_with("/div") {
+            open.pop();
+        } else if let Some(cell) = tag.strip_prefix("div class=\"cell\" style=\"width:") {
+            let width = cell.split('%').next().expect("a number");
+            let width: f64 = width.parse().expect("a number");
+            let (is_row, sum) = open.last_mut().expect("it is in a row");
+            *sum += width;
+            assert!(*is_row && *sum <= 100.0, "{sum}");
+            open.push((false, 0.0));
+            cells += 1;
+        } else if tag.starts_with("div") {
+            open.push((true, 0.0));
         }
     }
+    assert!(cells > 4, "{cells} cells");
+}
+
+/// Checks the order of the list of blocks.
+fn hottest_first(section: &str) {
+    let (_, table) = section
+        .split_once("<table class=\"hottest\">")
+        .expect("a list");
+    let (table, _) = table.split_once("</table>").expect("it ends");
+    let shares: Vec<f64> = table
+        .lines()
+        .filter_map(|row| {
+            row.strip_prefix("<tr><td class=\"n\">")?
+                .split(' ')
+                .next()?
+                .parse()
+                .ok()
+        })
+        .collect();
+    assert!(
+        !shares.is_empty() && shares.is_sorted_by(|a, b| a >= b),
+        "{shares:?}"
+    );
+}
+
+#[test]
+fn a_page_has_source_lines_and_names() {
+    let folder = folder("profile-source");
+    let manifest = norms(&folder);
+    let profile = wavelift(&["profile", &manifest, "--html", "-"]);
+    assert_eq!((profile.status, profile.stderr.as_str()), (0, ""));
+    let page = profile.stdout;
+    for part in [
+        ">void norms&lt;float&gt;(float*, float const*, int)</h2>",
+        "<th>source line</th>",
+        "Code of filter::clamp(int, filter::Range): ",
+        "<i>lines.hip:16:9, float norm&lt;float&gt;(float, float) inlined at lines.hip:41:16</i>",
+        "Control flow of void norms&lt;float&gt;",
+        " (not taken)",
+        "; calls <a href=",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let value = json(&wavelift(&[
+        "bench",
+        &manifest,
+        "--seconds",
+        "0.001",
+        "--profile",
+        "--json",
+    ]));
+    let kernel = &value["profile"][0];
+    // 64 lanes load in[i] and store out[at]; the others are loads of the scalar unit.
+    let memory = kernel["work"]["memory_bytes"].as_u64().expect("a number");
+    assert!(memory >= 64 * 8 && memory.is_multiple_of(4), "{memory}");
+    assert_eq!(kernel["work"]["lds_bytes"], 0);
+    assert!(kernel["work"]["vector_operations"].as_u64() > Some(64 * 10));
+    let first = &kernel["regions"][0]["blocks"][0]["source"];
+    assert!(
+        first
+            .as_str()
+            .is_some_and(|line| line.starts_with("lines.hip:")),
+        "{first}"
+    );
+}
+
+/// A manifest that runs the kernel of `tests/kernels/source`.
+pub(super) fn norms(folder: &std::path::Path) -> String {
+    let code_object = root().join("tests/kernels/source/lines.gfx906.co");
+    let text = format!(
+        "[buffers]\nout = {{ type = \"f32\", count = 64 }}\nin = {{ type = \"f32\", count = 64 }}\n[[dispatch]]\n\
+         code_object = {code_object:?}\nkernel = \"_Z5normsIfEvPT_PKS0_i\"\ngrid = [64]\nworkgroup = [64]\n\
+         args = [\"@out\", \"@in\", {{ i32 = 40 }}]\n"
+    );
+    file(folder, "norms.toml", text)
 }
 
 #[test]
