@@ -43,7 +43,7 @@ use crate::device::{Device, DeviceOptions};
 use crate::error::Error;
 use crate::launch::Launch;
 use crate::module::{Kernel, Module};
-use crate::source::{SourceError, SourceMap};
+use crate::source::SourceError;
 use crate::trace::{WAITING, listen};
 
 /// A device whose launches tell of waves that arrive at breakpoints.
@@ -115,7 +115,7 @@ pub enum Place {
     Address(u64),
     /// An offset from the beginning of a function.
     Function(String, u64),
-    /// A line of a file, which is named by its path or the end of it ([`SourceMap::places`]).
+    /// A line of a file, which is named by its path or the end of it ([`SourceMap::places`](crate::source::SourceMap::places)).
     Line(String, u32),
 }
 
@@ -235,7 +235,7 @@ fn some<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 fn line_addresses(module: &Module, file: &str, line: u32) -> Result<Vec<u64>, PlaceError> {
-    let map = SourceMap::read(module.object())?;
+    let map = module.source()?;
     if !map.has_lines() {
         return Err(PlaceError::NoLines);
     }

@@ -1,6 +1,6 @@
 //! Code objects on a device, and their kernels.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use frontend::Gfx;
 use runtime::LoadedCode;
@@ -11,6 +11,7 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 use crate::listing::{Comments, Listing};
+use crate::source::{SourceError, SourceMap};
 
 /// A code object that is loaded into a device's memory. Cheap to clone; its memory is freed with
 /// the last clone and the last kernel of it.
@@ -39,6 +40,8 @@ struct Inner {
     object: CodeObject,
     /// `None` only while it is being dropped.
     code: Option<LoadedCode>,
+    /// Read when somebody asks for it.
+    source: OnceLock<Result<SourceMap, SourceError>>,
 }
 
 impl Drop for Inner {
@@ -94,6 +97,7 @@ impl Module {
             device: device.clone(),
             object,
             code: Some(code),
+            source: OnceLock::new(),
         }))
     }
 
@@ -116,6 +120,13 @@ impl Module {
     /// The code object.
     pub fn object(&self) -> &CodeObject {
         &self.0.object
+    }
+
+    /// Its functions, and its source lines where it has debugging information, which is read once.
+    pub fn source(&self) -> Result<&SourceMap, SourceError> {
+        let source = &self.0.source;
+        let read = source.get_or_init(|| SourceMap::read(&self.0.object));
+        read.as_ref().map_err(SourceError::clone)
     }
 
     /// The code in guest memory.

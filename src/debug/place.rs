@@ -27,14 +27,20 @@ pub struct CodePlace {
 
 /// The line of the instruction at an address of the code object, if it has line numbers.
 pub(super) fn line_at(module: &Module, address: u64) -> Option<SourceLine> {
-    let _ = (module, address);
-    None
+    let location = module.source().ok()?.location(address)?;
+    Some(SourceLine {
+        file: location.file.to_owned(),
+        line: location.line,
+    })
 }
 
 /// Where the code of a line begins: addresses of the code object.
 pub(super) fn addresses_of(module: &Module, file: &str, line: u32) -> Vec<u64> {
-    let _ = (module, file, line);
-    Vec::new()
+    let Ok(map) = module.source() else {
+        return Vec::new();
+    };
+    let places = map.places(file, line);
+    places.iter().map(|place| place.address).collect()
 }
 
 impl CodePlace {
