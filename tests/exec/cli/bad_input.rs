@@ -64,7 +64,7 @@ fn unknown_keys_and_missing_files() {
     assert_eq!(
         error("key", &text.replace("grid", "gird")),
         "m.toml:7: dispatch[0].gird: unknown key `gird`; known here: code_object, code_address, kernel, \
-         grid, workgroup, global_offset, dynamic_lds, stack, repeat, args, kernarg"
+         grid, workgroup, global_offset, dynamic_lds, stack, gws, repeat, args, kernarg"
     );
     assert_eq!(
         error(

@@ -745,3 +745,44 @@ fn ctrl_c_stops_the_wave() {
     drop(input);
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
+
+#[test]
+fn lines_of_source_text_are_locations_and_are_shown() {
+    let source = std::fs::read_to_string(root().join("tests/kernels/source/lines.hip"));
+    let source = source.expect("it is there");
+    let mut lines = (1..).zip(source.lines());
+    let line = lines.find_map(|(number, line)| line.contains("range.low)").then_some(number));
+    let place = format!("lines.hip:{}", line.expect("it has the line"));
+    let outcome = wavelift(&[
+        "debug",
+        "tests/kernels/source/lines.gfx906.co",
+        "--grid",
+        "64",
+        "--block",
+        "64",
+        "--arg",
+        "out:f32:64",
+        "--arg",
+        "fill:f32:64:1",
+        "--arg",
+        "64",
+        "-e",
+        &format!("break {place}"),
+        "-e",
+        "continue",
+        "-e",
+        "backtrace",
+    ]);
+    assert_eq!(
+        (outcome.status, outcome.stderr.as_str()),
+        (0, ""),
+        "{}",
+        outcome.stdout
+    );
+    let all = answers(&outcome);
+    for answer in &all[1..] {
+        let text = answer.join("\n");
+        assert!(text.contains(&place), "{text}");
+        assert!(text.contains("clamp"), "{text}");
+    }
+}

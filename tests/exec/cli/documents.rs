@@ -14,7 +14,7 @@ const ELSEWHERE: [(&str, &str); 3] = [
 ];
 
 /// Pages whose commands are run here.
-const HERE: [&str; 17] = [
+const HERE: [&str; 18] = [
     "ARCHITECTURE.md",
     "docs/debian.md",
     "docs/debugger.md",

@@ -253,13 +253,16 @@ fn recursion(device: &Device, target: &str) -> Dispatch {
     Dispatch::new(kernel, Launch::new(64, 64), args)
 }
 
+/// PC, SCC, scalar registers and vector registers of a wave.
+type Wave = (u64, u32, Vec<u32>, Vec<[u32; 64]>);
+
 /// All that a stopped workgroup is.
 #[derive(PartialEq)]
 struct Seen {
     position: u64,
     phases: Vec<Phase>,
     executed: Vec<u64>,
-    waves: Vec<(u64, u32, Vec<u32>, Vec<[u32; 64]>)>,
+    waves: Vec<Wave>,
     lds: Vec<u8>,
     memory: String,
 }
