@@ -255,7 +255,7 @@ fn line_addresses(module: &Module, file: &str, line: u32) -> Result<Vec<u64>, Pl
 }
 
 /// Does an instruction begin at an address, when one decodes from the beginning of its function on?
-fn begins(code: &crate::LoadedCode, address: u64) -> bool {
+pub(crate) fn begins(code: &crate::LoadedCode, address: u64) -> bool {
     let Some((_, offset)) = code.symbol_at(address) else {
         return address.is_multiple_of(4) && code.decode(address).is_ok();
     };

@@ -59,6 +59,7 @@ mod place;
 mod points;
 mod value;
 
+pub use crate::breaks::{Place, PlaceError};
 pub use error::{DebugError, DtypeSuffix};
 pub use expr::Expr;
 pub use place::{CodePlace, Disassembled, SourceLine};
@@ -152,10 +153,10 @@ pub enum Resume {
     Next,
     /// The selected wave runs until it has returned from its innermost call.
     Finish,
-    /// The selected wave runs until it is at a guest address.
+    /// The selected wave runs until it is at one of these guest addresses, or ends.
     Until {
-        /// The address: see [`Debugger::locate`].
-        pc: u64,
+        /// The addresses: see [`Debugger::locate`].
+        places: Vec<u64>,
     },
     /// Back to when the selected wave had executed this number of instructions less.
     Back {
@@ -297,7 +298,12 @@ pub struct WaveInfo {
 /// A function that a wave is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it is: of the innermost the next instruction, of the others that behind the call.
+    /// Its name as in source text; empty if it is unknown.
+    pub function: String,
+    /// Is it inlined into the next one, and not called?
+    pub inlined: bool,
+    /// Where it is: of the innermost the next instruction, of its callers that behind the call. The line
+    /// is that of the call, in a caller and where another function is inlined.
     pub place: CodePlace,
     /// The guest address.
     pub pc: u64,
@@ -504,13 +510,16 @@ impl Debugger {
             Resume::Continue { pass } => Ok(Goal::Continue { pass }),
             Resume::Step { steps } => forward(Until::Steps(steps.max(1))),
             Resume::Next => forward(match call {
-                Some(pc) => Until::Place { pc, depth },
+                Some(pc) => Until::Place {
+                    places: vec![pc],
+                    depth,
+                },
                 None => Until::Steps(1),
             }),
             Resume::Finish if depth == 0 => Err(DebugError::NotInCall),
             Resume::Finish => forward(Until::Return { depth }),
-            Resume::Until { pc } => forward(Until::Place {
-                pc,
+            Resume::Until { places } => forward(Until::Place {
+                places,
                 depth: usize::MAX,
             }),
             Resume::Back { .. } if executed == 0 => Err(DebugError::NoHistory),
@@ -627,13 +636,32 @@ impl Debugger {
         let (module, wave) = (self.module()?, self.selected);
         self.inspect(move |state| {
             let pc = state.wave(wave).map_or(0, |wave| wave.pc);
-            let returns = state.calls(wave).iter().rev().map(|call| call.back);
-            let frames = std::iter::once(pc).chain(returns);
-            let frame = |pc| Frame {
-                place: CodePlace::of(&module, pc),
-                pc,
-            };
-            frames.map(frame).collect()
+            let calls = state.calls(wave).iter().rev();
+            // Where they go on, and what decides the line.
+            let places = calls.map(|call| (call.back, call.site));
+            let mut frames = Vec::new();
+            for (pc, at) in std::iter::once((pc, pc)).chain(places) {
+                let place = CodePlace::of(&module, pc);
+                let functions = place::functions(&module, at);
+                if functions.is_empty() {
+                    frames.push(Frame {
+                        function: String::new(),
+                        inlined: false,
+                        place: place.clone(),
+                        pc,
+                    });
+                }
+                frames.extend(functions.into_iter().map(|function| Frame {
+                    function: function.name,
+                    inlined: function.inlined,
+                    place: CodePlace {
+                        line: function.line,
+                        ..place.clone()
+                    },
+                    pc,
+                }));
+            }
+            frames
         })
     }
 
@@ -644,15 +672,18 @@ impl Debugger {
         Ok(dispatch.kernel.module().clone())
     }
 
+    /// All modules, that of the launch that runs first.
+    fn modules(&self) -> Result<impl Iterator<Item = Module>, DebugError> {
+        let others = self.program.iter().map(|it| it.kernel.module().clone());
+        Ok(std::iter::once(self.module()?).chain(others))
+    }
+
     // ---- code
 
-    /// Guest addresses of a location: `0x1a00` (an address of the code object), `saxpy`, `saxpy+0x10`,
-    /// `file.cl:12`. The code object of the launch that runs is searched first.
+    /// Guest addresses of a location ([`Place`]): `0x1a00`, `saxpy+0x10`, `file.cl:12`. The code object of
+    /// the launch that runs is searched first.
     pub fn locate(&self, text: &str) -> Result<Vec<u64>, DebugError> {
-        let mut modules = vec![self.module()?];
-        let others = self.program.iter().map(|it| it.kernel.module());
-        modules.extend(others.cloned());
-        place::locate(&modules, text)
+        place::locate(self.modules()?, text)
     }
 
     /// Instructions around a guest address: at most `before` that precede it in its function, `count` in
@@ -663,11 +694,8 @@ impl Debugger {
         before: usize,
         count: usize,
     ) -> Result<Vec<Disassembled>, DebugError> {
-        let modules = self.program.iter().map(|it| it.kernel.module());
-        let first = self.module()?;
-        let mut all = std::iter::once(&first).chain(modules);
-        let found = all.find_map(|module| {
-            let listed = place::around(module, pc, before, count);
+        let found = self.modules()?.find_map(|module| {
+            let listed = place::around(&module, pc, before, count);
             (!listed.is_empty()).then_some(listed)
         });
         Ok(found.unwrap_or_default())

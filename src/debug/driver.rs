@@ -69,12 +69,12 @@ pub(super) enum Goal {
 }
 
 /// How far a wave goes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Until {
     /// That many instructions.
     Steps(u64),
-    /// It is at a guest address, with at most this number of calls.
-    Place { pc: u64, depth: usize },
+    /// It is at one of these guest addresses, with at most this number of calls.
+    Place { places: Vec<u64>, depth: usize },
     /// It has fewer calls than now.
     Return { depth: usize },
 }
@@ -381,9 +381,9 @@ impl Driver for Pilot {
                 *left = left.saturating_sub(1);
                 *left == 0
             }
-            Until::Place { pc, depth } => {
+            Until::Place { places, depth } => {
                 let at = state.wave(step.wave).map_or(0, |wave| wave.pc);
-                at == *pc && calls <= *depth
+                places.contains(&at) && calls <= *depth
             }
             Until::Return { depth } => calls < *depth,
         };

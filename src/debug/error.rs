@@ -1,6 +1,7 @@
 //! Errors of the debugger.
 
 use crate::Dtype;
+use crate::breaks::PlaceError;
 use crate::error::Error;
 
 /// Why a request to a [`Debugger`](super::Debugger) failed. The program is where it was.
@@ -98,20 +99,8 @@ pub enum DebugError {
         dtype: DtypeSuffix,
     },
     /// A place in code that does not exist.
-    #[error("{0}")]
-    Location(String),
-    /// An address inside of an instruction.
-    #[error(
-        "0x{address:x} is not where an instruction begins; near it are 0x{before:x} and 0x{after:x}"
-    )]
-    NoInstruction {
-        /// The requested address.
-        address: u64,
-        /// The nearest instruction before it.
-        before: u64,
-        /// The next one.
-        after: u64,
-    },
+    #[error(transparent)]
+    Place(#[from] PlaceError),
     /// No breakpoint or watchpoint of this number.
     #[error("there is no breakpoint or watchpoint {0}")]
     NoPoint(u32),

@@ -1,17 +1,64 @@
-//! Places in code: instructions, functions, lines of a source, and locations as one writes them.
+//! Places in code: instructions, functions, lines of a source.
 
 use runtime::LoadedCode;
 
 use super::error::DebugError;
+use crate::breaks::{self, PlaceError};
 use crate::module::Module;
+
+/// The functions that the code at a guest address is part of, the innermost first.
+pub(super) fn functions(module: &Module, pc: u64) -> Vec<Function> {
+    let Ok(map) = module.source() else {
+        // A location that needs a line says that the debugging information is damaged.
+        return Vec::new();
+    };
+    let frames = map.frames(module.code().local(pc));
+    let functions = frames.iter().map(|frame| Function {
+        name: frame.name().into_owned(),
+        inlined: frame.inlined,
+        line: frame.location.map(SourceLine::from),
+    });
+    functions.collect()
+}
 
 /// A line of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
-    /// The file's name, as the code object has it.
+    /// The file: the path that the compiler was given, with the folder where it ran.
     pub file: String,
     /// The line, from 1 on.
     pub line: u32,
+    /// The column, from 1 on; 0 if unknown.
+    pub column: u32,
+}
+
+impl From<crate::source::Location<'_>> for SourceLine {
+    fn from(location: crate::source::Location<'_>) -> SourceLine {
+        SourceLine {
+            file: location.file.to_owned(),
+            line: location.line,
+            column: location.column,
+        }
+    }
+}
+
+impl std::fmt::Display for SourceLine {
+    /// The file's name without its folder, and the line.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.file.rsplit(['/', '\\']).next().unwrap_or_default();
+        write!(f, "{}:{}", runtime::foreign::Foreign(name), self.line)
+    }
+}
+
+/// A function that code is part of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Function {
+    /// Its name as in source text.
+    pub name: String,
+    /// Is it inlined into the next one?
+    pub inlined: bool,
+    /// The line in it.
+    pub line: Option<SourceLine>,
 }
 
 /// A place in code, for readers.
@@ -25,33 +72,16 @@ pub struct CodePlace {
     pub line: Option<SourceLine>,
 }
 
-/// The line of the instruction at an address of the code object, if it has line numbers.
-pub(super) fn line_at(module: &Module, address: u64) -> Option<SourceLine> {
-    let location = module.source().ok()?.location(address)?;
-    Some(SourceLine {
-        file: location.file.to_owned(),
-        line: location.line,
-    })
-}
-
-/// Where the code of a line begins: addresses of the code object.
-pub(super) fn addresses_of(module: &Module, file: &str, line: u32) -> Vec<u64> {
-    let Ok(map) = module.source() else {
-        return Vec::new();
-    };
-    let places = map.places(file, line);
-    places.iter().map(|place| place.address).collect()
-}
-
 impl CodePlace {
     /// That of a guest address.
     pub(super) fn of(module: &Module, pc: u64) -> CodePlace {
-        let code = module.code();
-        let symbol = code.symbol_at(pc);
+        let loaded = module.code();
+        let symbol = loaded.symbol_at(pc);
+        let map = module.source().ok();
         CodePlace {
-            address: code.local(pc),
+            address: loaded.local(pc),
             symbol: symbol.map(|(symbol, offset)| (symbol.name.clone(), offset)),
-            line: line_at(module, code.local(pc)),
+            line: map.and_then(|map| map.location(loaded.local(pc)).map(SourceLine::from)),
         }
     }
 }
@@ -63,7 +93,7 @@ impl std::fmt::Display for CodePlace {
             write!(f, " {name}+0x{offset:x}")?;
         }
         match &self.line {
-            Some(SourceLine { file, line }) => write!(f, " at {file}:{line}"),
+            Some(line) => write!(f, " at {line}"),
             None => Ok(()),
         }
     }
@@ -105,24 +135,13 @@ fn boundaries(code: &LoadedCode, start: u64, end: u64) -> impl Iterator<Item = u
 
 /// The guest address, if an instruction begins there.
 pub(super) fn instruction(code: &LoadedCode, pc: u64) -> Result<u64, DebugError> {
-    let Some((start, end)) = start_of(code, pc) else {
-        return Err(DebugError::Location(format!(
-            "there is no code at 0x{:x}",
-            pc.wrapping_sub(code.guest(0))
-        )));
-    };
-    let before = boundaries(code, start, end)
-        .take_while(|at| *at <= pc)
-        .last()
-        .unwrap_or(start);
-    if before == pc {
-        return Ok(pc);
+    match breaks::begins(code, pc) {
+        true => Ok(pc),
+        false => {
+            let place = breaks::Place::Address(code.local(pc));
+            Err(PlaceError::NoInstruction(place).into())
+        }
     }
-    Err(DebugError::NoInstruction {
-        address: code.local(pc),
-        before: code.local(before),
-        after: code.local(before + length(code, before)),
-    })
 }
 
 /// Instructions around a guest address: at most `before` ahead of it in its function, and it with those
@@ -145,84 +164,19 @@ pub(super) fn around(module: &Module, pc: u64, before: usize, count: usize) -> V
     listed.collect()
 }
 
-/// Where a location is: guest addresses. It is an address of the code object (`0x1a00`, or `*0x1a00`), a
-/// function (`saxpy`, `saxpy+0x10`) or a line (`saxpy.cl:12`). The first of the modules that has it
-/// decides.
-pub(super) fn locate(modules: &[Module], text: &str) -> Result<Vec<u64>, DebugError> {
+/// Where a location is: guest addresses. The first of the modules that has it decides.
+pub(super) fn locate(
+    modules: impl Iterator<Item = Module>,
+    text: &str,
+) -> Result<Vec<u64>, DebugError> {
     let text = text.trim();
-    let unknown = |what: String| Err(DebugError::Location(what));
-    let Some(first) = modules.first() else {
-        return Err(DebugError::NoLaunch);
-    };
-    let address = text.strip_prefix('*').unwrap_or(text);
-    if let Some(digits) = address.strip_prefix("0x") {
-        let Ok(address) = u64::from_str_radix(digits, 16) else {
-            return unknown(format!("`{text}` is no address"));
-        };
-        let has = |module: &&Module| {
-            let code = module.code();
-            start_of(code, code.guest(address)).is_some()
-        };
-        let module = modules.iter().find(has).unwrap_or(first);
-        return Ok(vec![instruction(
-            module.code(),
-            module.code().guest(address),
-        )?]);
-    }
-    if let Some((file, line)) = text.rsplit_once(':')
-        && let Ok(line) = line.parse()
-    {
-        for module in modules {
-            let found = addresses_of(module, file, line);
-            if !found.is_empty() {
-                let code = module.code();
-                return Ok(found.into_iter().map(|at| code.guest(at)).collect());
-            }
-        }
-        return unknown(format!(
-            "there is no code of line {line} of `{file}`, or the code object has no line numbers (-g); \
-             a function and an offset such as {} is a location, too",
-            example(first)
-        ));
-    }
-    let (name, offset) = text.split_once('+').unwrap_or((text, "0"));
-    let digits = offset.trim().strip_prefix("0x");
-    let offset = match digits {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => offset.trim().parse().ok(),
-    };
-    let Some(offset) = offset else {
-        return unknown(format!("`{text}`: the offset is no number"));
-    };
+    let place: breaks::Place = text.strip_prefix('*').unwrap_or(text).parse()?;
+    let mut error = None;
     for module in modules {
-        let symbols = module.code().symbols().iter();
-        let symbol = symbols
-            .filter(|symbol| start_of(module.code(), symbol.address).is_some())
-            .find(|symbol| symbol.name == name.trim());
-        if let Some(symbol) = symbol {
-            if offset >= symbol.size.max(1) {
-                return unknown(format!(
-                    "{} has 0x{:x} bytes, so there is no {text}",
-                    symbol.name, symbol.size
-                ));
-            }
-            return Ok(vec![instruction(module.code(), symbol.address + offset)?]);
+        match place.addresses(&module) {
+            Ok(found) => return Ok(found),
+            Err(why) => error = error.or(Some(why)),
         }
     }
-    unknown(format!(
-        "there is no function `{name}`; a location is a function, a function and an offset such as {}, an \
-         address of the code object such as 0x{:x}, or a line such as file.cl:12",
-        example(first),
-        first
-            .code()
-            .segments()
-            .next()
-            .map_or(0, |(start, _)| first.code().local(start)),
-    ))
-}
-
-/// A location as an example.
-fn example(module: &Module) -> String {
-    let kernel = module.kernels().next().unwrap_or("kernel");
-    format!("{kernel}+0x10")
+    Err(error.map_or(DebugError::NoLaunch, DebugError::from))
 }

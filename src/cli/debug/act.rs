@@ -137,10 +137,7 @@ impl<'s> Shell<'s> {
             }
             Command::Until(location) => {
                 let all = self.debugger.locate(&location)?;
-                let [pc] = all[..] else {
-                    return Err(format!("{location} is at {} places; name one", all.len()).into());
-                };
-                self.resume(Resume::Until { pc }, out)
+                self.resume(Resume::Until { places: all }, out)
             }
             Command::Rerun => {
                 let begin = Instant::now();
@@ -203,7 +200,7 @@ impl<'s> Shell<'s> {
             Command::Info(Info::Buffers) => self.buffers(out),
             Command::Backtrace => {
                 for (number, frame) in self.debugger.backtrace()?.iter().enumerate() {
-                    writeln!(out, "#{number}  {}", frame.place)?;
+                    writeln!(out, "#{number}  {}", show::frame(frame))?;
                 }
                 Ok(())
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wavelift::Access;
 use wavelift::debug::{
-    CodePlace, Disassembled, Lanes, Phase, Point, Reason, Stop, Trigger, WaveInfo,
+    CodePlace, Disassembled, Frame, Lanes, Phase, Point, Reason, Stop, Trigger, WaveInfo,
 };
 use wavelift::trace::{MemoryAccess, Space};
 
@@ -90,12 +90,22 @@ fn origin(place: &CodePlace) -> String {
         parts.push(format!("{name}+0x{offset:x}"));
     }
     if let Some(line) = &place.line {
-        parts.push(format!("{}:{}", line.file, line.line));
+        parts.push(line.to_string());
     }
     match parts.is_empty() {
         true => String::new(),
         false => format!("  ({})", parts.join(", ")),
     }
+}
+
+/// A function that a wave is in.
+pub(super) fn frame(frame: &Frame) -> String {
+    let Some(line) = &frame.place.line else {
+        return frame.place.to_string();
+    };
+    let inlined = if frame.inlined { ", inlined" } else { "" };
+    let name = runtime::foreign::Foreign(&frame.function);
+    format!("0x{:04x} {name} at {line}{inlined}", frame.place.address)
 }
 
 /// An instruction of a disassembly.

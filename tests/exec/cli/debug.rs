@@ -1,6 +1,6 @@
 //! `wavelift debug`: scripted sessions.
 
-use super::{Outcome, folder, root, wavelift, wavelift_with_input};
+use super::{Outcome, folder, installed, root, wavelift, wavelift_with_input};
 
 const TRACE: &str = "tests/kernels/trace/trace.toml";
 
@@ -529,7 +529,7 @@ fn scripts_end_at_the_first_error() {
     assert_eq!(outcome.status, 2, "{}", outcome.stdout);
     assert_eq!(
         outcome.stderr,
-        "error: standard input:4: 0x1a02 is not where an instruction begins; near it are 0x1a00 and 0x1a08\n"
+        "error: standard input:4: no instruction begins at trace+0x2; `wavelift disasm --addresses` prints where they do\n"
     );
     assert!(
         outcome.stdout.ends_with("(wavelift) break trace+0x2\n"),
@@ -559,18 +559,21 @@ fn scripts_end_at_the_first_error() {
             "break trace workgroup 7",
             "kernel trace has no workgroup 7: its launch has 1, from 0 on",
         ),
-        ("break trace if", "there is no function `trace if`"),
+        (
+            "break trace if",
+            "there is no function `trace if`; functions are trace",
+        ),
         (
             "break trace if s0 ==",
             "a number, a register or a buffer was expected",
         ),
         (
             "break nowhere",
-            "there is no function `nowhere`; a location is",
+            "there is no function `nowhere`; functions are trace",
         ),
         (
             "break trace.cl:7",
-            "there is no code of line 7 of `trace.cl`",
+            "the code object has no line numbers; compile it with -g",
         ),
         ("watch v0", "memory can be watched, registers cannot"),
         ("watch 0x10", "guest memory: 4 bytes at 0x10 are not there"),
@@ -595,10 +598,7 @@ fn scripts_end_at_the_first_error() {
         ("wave 7", "the workgroup has no wave 7: it has 1, from 0 on"),
         ("set v0", "write set PLACE = EXPRESSION"),
         ("set 1 = 2", "only registers and memory can be set"),
-        (
-            "set pc = 0x1a02",
-            "0x1a02 is not where an instruction begins",
-        ),
+        ("set pc = 0x1a02", "no instruction begins at 0x1a02"),
         ("delete 3", "there is no breakpoint or watchpoint 3"),
         ("reverse-step", "cannot go back"),
         ("help nothing", "there is no command `nothing`"),
@@ -747,6 +747,47 @@ fn ctrl_c_stops_the_wave() {
 }
 
 #[test]
+fn the_clock_shows_the_same_again() {
+    if !installed("clang-19", "clang-19 lld-19 rocm-device-libs") {
+        return;
+    }
+    let source = folder("debug-clock").join("ticks.cl");
+    let text = "kernel void ticks(global ulong *out) {\n\
+                    ulong before = __builtin_amdgcn_s_memtime();\n\
+                    out[get_global_id(0)] = before;\n\
+                    if (get_local_id(0) == 0)\n\
+                        out[64] = __builtin_amdgcn_s_memtime() - before;\n\
+                }\n";
+    std::fs::write(&source, text).expect("it can be written");
+    let outcome = wavelift(&[
+        "debug",
+        source.to_str().expect("it is text"),
+        "--grid",
+        "64",
+        "--arg",
+        "out=out:u64:65",
+        "-e",
+        "watch out[64]",
+        "-e",
+        "continue",
+        "-e",
+        "print out[63:64]",
+        "-e",
+        "reverse-step 1000",
+        "-e",
+        "print out[63:64]",
+        "-e",
+        "continue",
+        "-e",
+        "print out[63:64]",
+    ]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+    let all = answers(&outcome);
+    assert_eq!(all[5], ["out[63:64] = {0, 0}"], "{}", outcome.stdout);
+    assert_eq!((&all[7], &all[6]), (&all[3], &all[2]), "{}", outcome.stdout);
+}
+
+#[test]
 fn lines_of_source_text_are_locations_and_are_shown() {
     let source = std::fs::read_to_string(root().join("tests/kernels/source/lines.hip"));
     let source = source.expect("it is there");
@@ -784,5 +825,43 @@ fn lines_of_source_text_are_locations_and_are_shown() {
         let text = answer.join("\n");
         assert!(text.contains(&place), "{text}");
         assert!(text.contains("clamp"), "{text}");
+    }
+}
+
+#[test]
+fn inlined_functions_are_frames() {
+    let outcome = wavelift(&[
+        "debug",
+        "tests/kernels/source/lines.gfx906.co",
+        "--grid",
+        "64",
+        "--block",
+        "64",
+        "--arg",
+        "out:f32:64",
+        "--arg",
+        "fill:f32:64:1",
+        "--arg",
+        "64",
+        "-e",
+        "until lines.hip:16",
+        "-e",
+        "backtrace",
+    ]);
+    assert_eq!(
+        (outcome.status, outcome.stderr.as_str()),
+        (0, ""),
+        "{}",
+        outcome.stdout
+    );
+    let all = answers(&outcome);
+    assert!(all[1][0].contains("lines.hip:16"), "{}", outcome.stdout);
+    let wanted = [
+        "#0  0x... float norm<float>(float, float) at lines.hip:16, inlined",
+        "#1  0x... void norms<float>(float*, float const*, int) at lines.hip:...",
+    ];
+    assert_eq!(all[2].len(), 2, "{}", outcome.stdout);
+    for (line, wanted) in all[2].iter().zip(wanted) {
+        assert!(is_like(line, wanted), "{line}");
     }
 }

@@ -595,24 +595,24 @@ fn what_is_wrong_is_said() {
     let long = listed.windows(2).find(|pair| pair[1].pc - pair[0].pc == 8);
     let inside = long.expect("it has a long instruction")[0].place.address + 4;
     for (location, message) in [
-        (
-            format!("0x{inside:x}"),
-            "is not where an instruction begins; near it are 0x",
-        ),
-        ("0x0".to_owned(), "there is no code at 0x0"),
+        (format!("0x{inside:x}"), "no instruction begins at 0x"),
+        ("0x0".to_owned(), "no instruction begins at 0x0"),
         (
             "0xffffffffffffffff".to_owned(),
-            "there is no code at 0xffffffffffffffff",
+            "no instruction begins at 0xffffffffffffffff",
         ),
-        ("reduce_sum+0x100000".to_owned(), "bytes, so there is no"),
-        ("reduce_sum+x".to_owned(), "the offset is no number"),
+        (
+            "reduce_sum+0x100000".to_owned(),
+            "no instruction begins at reduce_sum+0x100000",
+        ),
+        ("reduce_sum+x".to_owned(), "`reduce_sum+x` is no place"),
         (
             "no_function".to_owned(),
             "there is no function `no_function`",
         ),
         (
             "file.cl:7".to_owned(),
-            "there is no code of line 7 of `file.cl`",
+            "the code object has no line numbers",
         ),
     ] {
         let error = debugger
@@ -650,4 +650,72 @@ fn what_is_wrong_is_said() {
         debugger.evaluate("v0"),
         Err(DebugError::NotStopped)
     ));
+}
+
+/// Barriers of the grid: workgroups give way to one another.
+fn barriers(device: &Device) -> (Buffer, Dispatch) {
+    let words = device.buffer(&[0u32; 64]).expect("there is memory");
+    let kernel = kernel(device, "tests/kernels/waits/grid.gfx906.co", "barriers");
+    let args = vec![(&words).into(), 3u32.into()];
+    let dispatch = Dispatch::new(kernel, Launch::new(4 * 128, 128), args);
+    (words, dispatch)
+}
+
+#[test]
+fn workgroups_that_wait_for_others_run() {
+    let _turn = turn();
+    let expected = {
+        let device = Device::with_options(options()).expect("there is memory");
+        let (words, dispatch) = barriers(&device);
+        let ran = device.launch(&dispatch.kernel, &dispatch.launch, &dispatch.args);
+        ran.expect("it ends");
+        words.read::<u32>().expect("it can be read")
+    };
+    let course = || {
+        let mut debugger = debugger();
+        let (words, dispatch) = barriers(&debugger.device().clone());
+        debugger.name(Named::of(&words, "words", Some(Dtype::U32)));
+        debugger.add(dispatch);
+        stopped(debugger.start());
+        let limits = Limits {
+            workgroup: Some([2, 0, 0]),
+            ..Limits::default()
+        };
+        let point = debugger.watch_text("words[0]", (WatchKind::Write, None), limits);
+        point.expect("it is memory");
+        let mut stops = Vec::new();
+        loop {
+            match debugger
+                .resume(Resume::Continue { pass: 0 })
+                .expect("it runs")
+            {
+                Event::Stopped(stop) => stops.push((stop.position, stop.place.address)),
+                Event::Ended(Ended::Completed) => break,
+                Event::Ended(ended) => panic!("{ended:?}"),
+            }
+            // One can go back to where the others have run last, and no farther.
+            if stops.len() == 3 {
+                let there = value(&debugger, "words");
+                let earliest = debugger.inspect(|state| state.earliest());
+                let earliest = earliest.expect("it is stopped");
+                let steps = 1 << 30;
+                let stop = stopped(debugger.resume(Resume::Back { steps }));
+                assert_eq!((stop.position, stop.workgroup), (earliest, [2, 0, 0]));
+                let stop = stopped(debugger.resume(Resume::Continue { pass: 0 }));
+                assert_eq!(Some(&(stop.position, stop.place.address)), stops.last());
+                assert_eq!(value(&debugger, "words"), there);
+            }
+        }
+        let words = words.read::<u32>().expect("it can be read");
+        (stops, words)
+    };
+    let (stops, words) = course();
+    assert_eq!(words, expected);
+    // Two increments in each of three rounds.
+    assert_eq!(stops.len(), 6, "{stops:?}");
+    assert_eq!(
+        course(),
+        (stops, words),
+        "the course is the same every time"
+    );
 }
