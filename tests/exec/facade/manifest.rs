@@ -183,7 +183,7 @@ fn unknown_keys_are_errors_everywhere() {
     assert_eq!(
         error(&dispatch("blocks = [1]")),
         "m.toml:8: dispatch[0].blocks: unknown key `blocks`; known here: code_object, code_address, \
-         kernel, grid, workgroup, global_offset, dynamic_lds, stack, repeat, args, kernarg"
+         kernel, grid, workgroup, global_offset, dynamic_lds, stack, gws, repeat, args, kernarg"
     );
     assert_eq!(
         error(&format!(
