@@ -84,11 +84,11 @@ impl SharedExits {
 }
 
 impl Emitter<'_> {
-    /// A pair of scalar registers that stay in the wave, as one value; `None` if the node is not
-    /// such a pair.
+    /// A pair of scalar registers that stay in the wave, or that one variable holds, as one value;
+    /// `None` if the node is not such a pair.
     pub(super) fn resident_pair(&mut self, block: &Block, v: Val) -> Option<Value> {
         let node = &block.nodes[v.index()];
-        if !self.code.region.options().baseline || node.op != Op::Pair {
+        if node.op != Op::Pair {
             return None;
         }
         // In a loop's second form a register may have a value other than the wave's.
@@ -98,7 +98,10 @@ impl Emitter<'_> {
         };
         let [low, high] = [0, 1].map(|i| register(node.args[i]));
         let low = low.filter(|low| high == Some(low + 1))?;
-        Some(self.code.load_pair(low))
+        match self.code.region.options().baseline {
+            true => Some(self.code.load_pair(low)),
+            false => self.boundary.pair(&mut self.code, low),
+        }
     }
 
     /// Writes the scalar slots of a block to the wave in the baseline tier, both halves of a value

@@ -7,14 +7,19 @@ use std::mem::offset_of;
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
+use super::scalar::joined;
 use super::{Code, Emitter, Region, home_offset, offset32, wave_switch};
 use crate::abi::{Context, ExitCode};
+use crate::analysis::interchange::MaskPlace;
 use crate::analysis::liveness::{self, Live, Lives};
 use crate::ir::{Func, Op, Slot, Target, Term};
 use crate::maps::HashMap;
 use crate::passes::sink;
 use crate::vir::patterns::halves_of;
-use crate::vir::{self, Builder, IntCC, Memory, Value, Variable, types};
+use crate::vir::{self, Builder, IntCC, Memory, Value, types};
+use pairs::{Half, Home};
+
+mod pairs;
 
 impl Code<'_> {
     /// Jumps to one of the entry blocks by the number `entry`, of which `first` is the first one's,
@@ -96,9 +101,9 @@ impl Region<'_> {
 pub(super) struct Boundary {
     /// The variables of slots that the region reads or writes. Slots without one stay in the wave
     /// (see [`Region::residents`]).
-    vars: HashMap<Slot, Variable>,
+    vars: HashMap<Slot, Home>,
     /// `vars` in the order of the slots.
-    slots_of_region: Vec<(Slot, Variable)>,
+    slots_of_region: Vec<(Slot, Home)>,
     /// Slots that may have been written since the wave entered the region, at the beginning and at
     /// the end of each block; not computed in the baseline tier.
     slots_since: Lives,
@@ -117,7 +122,7 @@ pub(super) struct Boundary {
     writes_from: u32,
     /// The current block.
     block: usize,
-    /// The values of the current block's live-in slots.
+    /// The values of the current block's live-in slots; of a pair in one variable, by the lower one.
     held: HashMap<Slot, Value>,
 }
 
@@ -181,15 +186,23 @@ impl Boundary {
     /// set to 0.
     pub(super) fn load_slots(&mut self, code: &mut Code<'_>, live: &Live) {
         for i in 0..self.slots_of_region.len() {
-            let (slot, var) = self.slots_of_region[i];
+            let (slot, home) = self.slots_of_region[i];
             if !is_in_wave(slot) {
                 continue;
             }
-            let v = match live.has_slot(slot) {
-                true => code.load_slot(slot),
-                false => code.b.iconst(slot_type(slot), 0),
+            let v = match (home.half, slot) {
+                (Some(Half::High), _) => continue,
+                (Some(Half::Low), Slot::Sgpr(low)) => {
+                    let pair = [low, low + 1].map(Slot::Sgpr);
+                    match pair.into_iter().any(|slot| live.has_slot(slot)) {
+                        true => code.load_pair(low),
+                        false => code.b.iconst(types::I64, 0),
+                    }
+                }
+                _ if live.has_slot(slot) => code.load_slot(slot),
+                _ => code.b.iconst(slot_type(slot), 0),
             };
-            code.b.def_var(var, v);
+            code.b.def_var(home.var, v);
         }
     }
 
@@ -200,9 +213,11 @@ impl Boundary {
         self.block = block;
         self.held.clear();
         let live = code.region.live_in(self.block);
-        for &(slot, var) in &self.slots_of_region {
+        for &(slot, home) in &self.slots_of_region {
             if live.has_slot(slot) {
-                self.held.insert(slot, code.b.use_var(var));
+                self.held
+                    .entry(whole_slot(slot, home))
+                    .or_insert_with(|| code.b.use_var(home.var));
             }
         }
         let f = code.region.func();
@@ -267,14 +282,23 @@ impl Boundary {
             if done == Some(slot) {
                 continue;
             }
+            let home = self.vars.get(&slot).copied();
+            let in_pair = home.is_some_and(|home| home.half == Some(Half::Low));
             let above = match slot {
-                Slot::Sgpr(n) if stay && !self.vars.contains_key(&slot) => Slot::Sgpr(n + 1),
+                Slot::Sgpr(n) if in_pair || stay && home.is_none() => Slot::Sgpr(n + 1),
                 _ => {
                     self.write_slot(code, slot, v);
                     continue;
                 }
             };
             let high = writes.iter().find(|&&(other, _)| other == above);
+            if let (Some(home), Some(&(_, high))) = (home, high) {
+                let whole = halves_of(code.b.func, v, high);
+                let whole = whole.unwrap_or_else(|| joined(&mut code.b, v, high));
+                code.b.def_var(home.var, whole);
+                done = Some(above);
+                continue;
+            }
             let high = high.filter(|_| !self.vars.contains_key(&above));
             let whole = high.and_then(|&(_, high)| halves_of(code.b.func, v, high));
             match whole {
@@ -289,18 +313,78 @@ impl Boundary {
 
     /// Declares to the builder that the slots still have these values.
     pub(super) fn tell_held(&mut self, code: &mut Code<'_>) {
-        for &(slot, var) in &self.slots_of_region {
+        for &(slot, home) in &self.slots_of_region {
             if let Some(&value) = self.held.get(&slot) {
-                code.b.def_var(var, value);
+                code.b.def_var(home.var, value);
             }
         }
     }
 
     /// The value of a slot in the block being emitted, before its last instruction writes it.
     pub(super) fn slot(&mut self, code: &mut Code<'_>, slot: Slot) -> Value {
+        if let Some(&home) = self.vars.get(&slot)
+            && let Some(&whole) = self.held.get(&whole_slot(slot, home))
+        {
+            return home.part(code, whole);
+        }
         match self.held.get(&slot) {
             Some(&value) => value,
             None => self.read_slot(code, slot),
+        }
+    }
+
+    /// The value of s[low:low+1] in the block being emitted, as [`slot`](Boundary::slot), if one variable holds them.
+    pub(super) fn pair(&mut self, code: &mut Code<'_>, low: u8) -> Option<Value> {
+        let slot = Slot::Sgpr(low);
+        match self.held.get(&slot) {
+            Some(&whole) if self.is_pair(slot) => Some(whole),
+            _ => self.read_pair(code, low),
+        }
+    }
+
+    /// The value of s[low:low+1], if one variable holds them.
+    fn read_pair(&mut self, code: &mut Code<'_>, low: u8) -> Option<Value> {
+        let slot = Slot::Sgpr(low);
+        self.is_pair(slot)
+            .then(|| code.b.use_var(self.vars[&slot].var))
+    }
+
+    /// Does one variable hold a slot and the next one?
+    fn is_pair(&self, slot: Slot) -> bool {
+        let home = self.vars.get(&slot);
+        home.is_some_and(|home| home.half == Some(Half::Low))
+    }
+
+    /// The bits of a mask.
+    pub(super) fn read_mask(&mut self, code: &mut Code<'_>, place: MaskPlace) -> Value {
+        match place {
+            MaskPlace::Exec => self.read_slot(code, Slot::Exec),
+            MaskPlace::Vcc => self.read_slot(code, Slot::Vcc),
+            MaskPlace::Pair(n) => match self.read_pair(code, n) {
+                Some(bits) => bits,
+                None => {
+                    let [low, high] = [n, n + 1].map(|n| self.read_slot(code, Slot::Sgpr(n)));
+                    joined(&mut code.b, low, high)
+                }
+            },
+        }
+    }
+
+    /// Sets the bits of a mask.
+    pub(super) fn write_mask(&mut self, code: &mut Code<'_>, place: MaskPlace, bits: Value) {
+        match place {
+            MaskPlace::Exec => self.write_slot(code, Slot::Exec, bits),
+            MaskPlace::Vcc => self.write_slot(code, Slot::Vcc, bits),
+            MaskPlace::Pair(n) if self.is_pair(Slot::Sgpr(n)) => {
+                code.b.def_var(self.vars[&Slot::Sgpr(n)].var, bits);
+            }
+            MaskPlace::Pair(n) => {
+                let low = code.b.ireduce(types::I32, bits);
+                let high = code.b.ushr_imm(bits, 32);
+                let high = code.b.ireduce(types::I32, high);
+                self.write_slot(code, Slot::Sgpr(n), low);
+                self.write_slot(code, Slot::Sgpr(n + 1), high);
+            }
         }
     }
 
@@ -312,7 +396,10 @@ impl Boundary {
     /// The value of a slot.
     pub(super) fn read_slot(&mut self, code: &mut Code<'_>, slot: Slot) -> Value {
         match self.vars.get(&slot) {
-            Some(&var) => code.b.use_var(var),
+            Some(&home) => {
+                let whole = code.b.use_var(home.var);
+                home.part(code, whole)
+            }
             None => code.load_slot(slot),
         }
     }
@@ -320,7 +407,12 @@ impl Boundary {
     /// Sets the value of a slot.
     pub(super) fn write_slot(&mut self, code: &mut Code<'_>, slot: Slot, value: Value) {
         match self.vars.get(&slot) {
-            Some(&var) => code.b.def_var(var, value),
+            Some(&home) if home.half.is_some() => {
+                let whole = code.b.use_var(home.var);
+                let whole = home.with_part(code, whole, value);
+                code.b.def_var(home.var, whole);
+            }
+            Some(&home) => code.b.def_var(home.var, value),
             None => self.store_slot(code, slot, value),
         }
     }
@@ -339,10 +431,20 @@ impl Boundary {
     /// Writes the region's variables of the scalar slots in `slots` to the wave.
     pub(super) fn store_slots(&mut self, code: &mut Code<'_>, slots: &Live) {
         for i in 0..self.slots_of_region.len() {
-            let (slot, var) = self.slots_of_region[i];
-            if is_in_wave(slot) && slots.has_slot(slot) {
-                let v = code.b.use_var(var);
-                self.store_slot(code, slot, v);
+            let (slot, home) = self.slots_of_region[i];
+            if !is_in_wave(slot) || !slots.has_slot(slot) {
+                continue;
+            }
+            let v = code.b.use_var(home.var);
+            match (home.half, slot) {
+                (Some(Half::Low), Slot::Sgpr(n)) if slots.has_slot(Slot::Sgpr(n + 1)) => {
+                    self.store_pair(code, slot, v);
+                }
+                (Some(Half::High), Slot::Sgpr(n)) if slots.has_slot(Slot::Sgpr(n - 1)) => {}
+                _ => {
+                    let v = home.part(code, v);
+                    self.store_slot(code, slot, v);
+                }
             }
         }
     }
@@ -465,11 +567,26 @@ impl Emitter<'_> {
         if self.code.region.options().baseline {
             touched.retain(|&slot| !is_in_wave(slot));
         }
+        let pairs = match self.code.region.options().baseline {
+            true => BTreeSet::new(),
+            false => pairs::pairs(self.code.region.func(), &touched),
+        };
+        let mut pair = None;
         for slot in touched {
-            let ty = slot_type(slot);
-            let var = self.code.b.declare_var(ty);
-            self.boundary.vars.insert(slot, var);
-            self.boundary.slots_of_region.push((slot, var));
+            let half = match slot {
+                Slot::Sgpr(n) if pairs.contains(&n) => Some(Half::Low),
+                Slot::Sgpr(n) if n > 0 && pairs.contains(&(n - 1)) => Some(Half::High),
+                _ => None,
+            };
+            let var = match (half, pair) {
+                (Some(Half::High), Some(var)) => var,
+                (Some(_), _) => self.code.b.declare_var(types::I64),
+                (None, _) => self.code.b.declare_var(slot_type(slot)),
+            };
+            pair = Some(var);
+            let home = Home { var, half };
+            self.boundary.vars.insert(slot, home);
+            self.boundary.slots_of_region.push((slot, home));
         }
         let first = self.blocks.entry(0);
         if entries.is_empty() {
@@ -541,6 +658,14 @@ fn entries(f: &Func) -> Vec<usize> {
         }
     }
     entries.into_iter().collect()
+}
+
+/// The slot by which the variable of a slot is known: the lower one of a pair.
+fn whole_slot(slot: Slot, home: Home) -> Slot {
+    match (slot, home.half) {
+        (Slot::Sgpr(n), Some(Half::High)) => Slot::Sgpr(n - 1),
+        _ => slot,
+    }
 }
 
 /// Is a slot in the wave?

@@ -46,9 +46,9 @@ struct Group {
 }
 
 impl Code<'_> {
-    /// Emits the loop over the groups, which jumps to `done` after the last one. It leaves at the
-    /// first group that is not contiguous or not in bounds: the builder continues there, and the
-    /// result is that group's first lane (I64).
+    /// Emits the loop over the groups with an active lane, which jumps to `done` after the last one.
+    /// It leaves at the first group that is not contiguous or not in bounds: the builder continues
+    /// there, and the result is that group's first lane (I64).
     fn runs(
         &mut self,
         a: &Contiguous<'_>,
@@ -61,17 +61,17 @@ impl Code<'_> {
         let all = count as i64 * i64::from(access::bytes(a.data));
         let last = self.b.iadd_imm(len, -all);
         let lds = (space == Space::Lds).then(|| self.lds_start());
-        let (head, rest) = (self.b.create_block(), self.b.create_block());
-        let offset = self.b.append_block_param(head, types::I64);
+        let rest = self.b.create_block();
         let first = self.b.append_block_param(rest, types::I64);
         let zero = self.b.iconst(types::I64, 0);
         let room = IntCC::UnsignedGreaterThanOrEqual;
         let room = self.b.icmp_imm(room, len, all);
-        let to = [zero];
-        self.b.brif(room, head, &to, rest, &to);
+        self.or_leave(room, rest, zero);
 
-        self.b.switch_to_block(head);
-        let lane = self.b.ushr_imm(offset, 2);
+        let groups = self.active_groups(a.exec, count);
+        let groups = self.begin_active(groups, done);
+        let lane = groups.lane;
+        let offset = self.b.ishl_imm(lane, 2);
         let group = Group { offset, lane };
         let order = IntCC::UnsignedLessThanOrEqual;
         let mut same = self.matching_lanes(a.data, addresses[0], group, true);
@@ -96,7 +96,7 @@ impl Code<'_> {
         let start = self.b.iadd(lds.unwrap_or(base), away);
         let to_memory = lds.is_none() && !a.load;
         self.group(a, start, group, to_memory.then_some(rest));
-        self.end_offsets((head, offset), 4 * count, done);
+        self.end_active(groups, done);
         self.b.switch_to_block(rest);
         first
     }
@@ -109,17 +109,18 @@ impl Code<'_> {
         self.b.switch_to_block(on);
     }
 
-    /// Emits a loop over the lane groups that moves elements with stride `a.stride` from `start` on,
+    /// Emits a loop over the lane groups with an active lane that moves elements with stride `a.stride` from `start` on,
     /// all of which are in bounds. A store writes the old contents back for inactive lanes, so it is
     /// for LDS only.
     pub(super) fn access_in_groups(&mut self, a: &Contiguous<'_>, start: Value, done: HostBlock) {
-        let (head, offset) = self.begin_offsets();
-        let lane = self.b.ushr_imm(offset, 2);
+        let groups = self.active_groups(a.exec, self.lanes_of_group(a.data));
+        let groups = self.begin_active(groups, done);
+        let lane = groups.lane;
+        let offset = self.b.ishl_imm(lane, 2);
         let away = self.b.imul_imm(lane, a.stride);
         let start = self.b.iadd(start, away);
         self.group(a, start, Group { offset, lane }, None);
-        let count = self.lanes_of_group(a.data);
-        self.end_offsets((head, offset), 4 * count, done);
+        self.end_active(groups, done);
     }
 
     /// Lanes in a group.

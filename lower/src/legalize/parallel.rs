@@ -172,25 +172,14 @@ impl Boundary {
         match place {
             MaskPlace::Exec => self.entry_slot(code, Slot::Exec, live),
             MaskPlace::Vcc => self.entry_slot(code, Slot::Vcc, live),
-            MaskPlace::Pair(n) => {
-                let [low, high] = [n, n + 1].map(|n| self.entry_slot(code, Slot::Sgpr(n), live));
-                joined(&mut code.b, low, high)
-            }
-        }
-    }
-
-    /// Writes a mask's bits to the wave.
-    fn write_mask(&mut self, code: &mut Code<'_>, place: MaskPlace, bits: Value) {
-        match place {
-            MaskPlace::Exec => self.write_slot(code, Slot::Exec, bits),
-            MaskPlace::Vcc => self.write_slot(code, Slot::Vcc, bits),
-            MaskPlace::Pair(n) => {
-                let low = code.b.ireduce(types::I32, bits);
-                let high = code.b.ushr_imm(bits, 32);
-                let high = code.b.ireduce(types::I32, high);
-                self.write_slot(code, Slot::Sgpr(n), low);
-                self.write_slot(code, Slot::Sgpr(n + 1), high);
-            }
+            MaskPlace::Pair(n) => match [n, n + 1].map(|n| live.has_slot(Slot::Sgpr(n))) {
+                [true, true] => self.read_mask(code, place),
+                _ => {
+                    let [low, high] =
+                        [n, n + 1].map(|n| self.entry_slot(code, Slot::Sgpr(n), live));
+                    joined(&mut code.b, low, high)
+                }
+            },
         }
     }
 
@@ -199,6 +188,15 @@ impl Boundary {
         match g.slots.get(&slot) {
             Some(&var) => code.b.use_var(var),
             None => self.read_slot(code, slot),
+        }
+    }
+
+    /// The value of s[low:low+1] inside the group, if one variable holds them and the region leaves them alone.
+    fn group_pair(&mut self, code: &mut Code<'_>, g: &Group<'_>, low: u8) -> Option<Value> {
+        let changed = |n: u8| g.slots.contains_key(&Slot::Sgpr(n));
+        match changed(low) || changed(low + 1) {
+            true => None,
+            false => self.pair(code, low),
         }
     }
 
@@ -483,6 +481,13 @@ impl Emitter<'_> {
                 && g.kind(v) == Kind::Scalar
             {
                 let value = self.boundary.group_slot(&mut self.code, g, slot);
+                self.values.insert(v, value);
+            }
+            if let Some(MaskPlace::Pair(low)) = mask_read(block, node)
+                && g.code().needed[i]
+                && g.kind(v) == Kind::Scalar
+                && let Some(value) = self.boundary.group_pair(&mut self.code, g, low)
+            {
                 self.values.insert(v, value);
             }
         }

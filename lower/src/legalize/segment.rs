@@ -4,6 +4,7 @@ use super::body::Body;
 use super::evaluate::{Frame, Shape, evaluate};
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
+use super::offsets::ActiveGroups;
 use super::scalar::Scalars;
 use super::{Code, Emitter, frame_offset, home_offset};
 use crate::analysis::schedule::{Class, Place, Schedule, Segment};
@@ -14,6 +15,7 @@ use crate::options::Forms;
 use crate::vir::{Block as HostBlock, IntCC, Memory, Value, Variable, types};
 use shape::{is_empty, skippable};
 
+mod confined;
 mod neutral;
 mod selectors;
 mod shape;
@@ -305,17 +307,18 @@ impl<'f> Emitter<'f> {
 
     /// The masked loop of a segment.
     fn masked(&mut self, w: Work<'_>, after: HostBlock) {
-        let skips =
-            skippable(w.block, w.segment) && !self.code.region.options().is_brief(w.segment);
+        let leaves = self.facts.all_leaves();
+        let skips = !self.code.region.options().is_brief(w.segment)
+            && skippable(w.block, w.plan, leaves, w.segment);
+        let group = self.code.per();
         let skip = skips.then(|| {
             let mut any = w.execs[0];
             for &e in &w.execs[1..] {
                 any = self.code.b.bor(any, e);
             }
-            any
+            self.code.active_groups(any, group)
         });
         self.profile.begin_loop(&mut self.code, false);
-        let group = self.code.per();
         self.lane_loop(Work { group, ..w }, false, skip, after);
     }
 
@@ -343,6 +346,7 @@ impl<'f> Emitter<'f> {
         execs
     }
 
+    /// Emits a loop over the lane groups; if `skip` has bits (see [`Code::active_groups`]), over those only.
     pub(super) fn lane_loop(
         &mut self,
         w: Work<'_>,
@@ -362,20 +366,16 @@ impl<'f> Emitter<'f> {
             true => self.prefetches.share(&mut self.code, group),
             false => Vec::new(),
         };
-        let (header, offset) = self.code.begin_offsets();
+        let active = skip.map(|groups| self.code.begin_active(groups, after));
         let two = self.code.integer(types::I64, 2);
-        let lane = self.code.b.ushr(offset, two);
+        let (header, offset, lane) = match active {
+            Some(ActiveGroups { head, lane, .. }) => (head, self.code.b.ishl(lane, two), lane),
+            None => {
+                let (header, offset) = self.code.begin_offsets();
+                (header, offset, self.code.b.ushr(offset, two))
+            }
+        };
         self.code.request_at(&asked, lane, group);
-        let latch = skip.map(|any| {
-            let latch = self.code.b.create_block();
-            let shifted = self.code.b.ushr(any, lane);
-            let lanes = self.code.integer(types::I64, (1 << group) - 1);
-            let here = self.code.b.band(shifted, lanes);
-            let work = self.code.b.create_block();
-            self.code.b.brif(here, work, &[], latch, &[]);
-            self.code.enter(work);
-            latch
-        });
         let wave = self.code.b.iadd(self.code.region.wave(), offset);
         // A segment without slots does not access the frame.
         let frame = match plan.slots {
@@ -442,11 +442,10 @@ impl<'f> Emitter<'f> {
             let new = self.code.b.bor(old, placed);
             self.code.b.def_var(var, new);
         }
-        if let Some(latch) = latch {
-            self.code.b.jump(latch, &[]);
-            self.code.enter(latch);
+        match active {
+            Some(groups) => self.code.end_active(groups, after),
+            None => self.code.end_offsets((header, offset), 4 * group, after),
         }
-        self.code.end_offsets((header, offset), 4 * group, after);
         self.code.seal(header);
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Iteration, Written};
 use crate::analysis::interchange::{LoopCondition, MaskPlace};
-use crate::ir::{Slot, Val, Width};
+use crate::ir::{Val, Width};
 use crate::legalize::boundary::slot_type;
 use crate::legalize::lanes::dwords_type;
 use crate::legalize::{Emitter, frame_offset};
@@ -112,18 +112,7 @@ impl Emitter<'_> {
         }
         for (&place, &var) in &results.masks {
             let bits = self.code.b.use_var(var);
-            match place {
-                MaskPlace::Exec => self.boundary.write_slot(&mut self.code, Slot::Exec, bits),
-                MaskPlace::Vcc => self.boundary.write_slot(&mut self.code, Slot::Vcc, bits),
-                MaskPlace::Pair(n) => {
-                    let low = self.code.b.ireduce(types::I32, bits);
-                    let high = self.code.b.ushr_imm(bits, 32);
-                    let high = self.code.b.ireduce(types::I32, high);
-                    self.boundary.write_slot(&mut self.code, Slot::Sgpr(n), low);
-                    self.boundary
-                        .write_slot(&mut self.code, Slot::Sgpr(n + 1), high);
-                }
-            }
+            self.boundary.write_mask(&mut self.code, place, bits);
         }
     }
 

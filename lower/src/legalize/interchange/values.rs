@@ -6,7 +6,7 @@ use crate::analysis::interchange::{
     Form, Kind, LoopCondition, MaskPlace, is_all, mask_read, pair_read, unmerged,
 };
 use crate::analysis::schedule::{Place, Schedule};
-use crate::ir::{Block, Op, Slot, Val, Vary, Width};
+use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::legalize::evaluate::{Frame, Shape, evaluate};
 use crate::legalize::lanes::dwords_type;
 use crate::legalize::scalar::joined;
@@ -146,15 +146,7 @@ impl Emitter<'_> {
 
     /// The bits of a mask outside of the iterations.
     pub(super) fn mask_before(&mut self, place: MaskPlace) -> Value {
-        match place {
-            MaskPlace::Exec => self.boundary.read_slot(&mut self.code, Slot::Exec),
-            MaskPlace::Vcc => self.boundary.read_slot(&mut self.code, Slot::Vcc),
-            MaskPlace::Pair(n) => {
-                let [low, high] =
-                    [n, n + 1].map(|n| self.boundary.read_slot(&mut self.code, Slot::Sgpr(n)));
-                joined(&mut self.code.b, low, high)
-            }
-        }
+        self.boundary.read_mask(&mut self.code, place)
     }
 
     /// Vectors of VGPRs that a form of the iteration reads and no iteration writes, once for the

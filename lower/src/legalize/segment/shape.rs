@@ -3,7 +3,8 @@
 use frontend::op::Space;
 use frontend::state::LANES;
 
-use crate::analysis::schedule::Segment;
+use super::confined::{are_confined, only_exec};
+use crate::analysis::schedule::{Leaves, Schedule, Segment};
 use crate::ir::memory::load_or_store;
 use crate::ir::{Block, LaneFn, Op, Val, Width};
 use crate::legalize::{BlockFacts, Region};
@@ -133,8 +134,14 @@ fn slices(block: &Block, segment: &Segment, pressure: usize) -> usize {
 }
 
 /// May the masked loop skip groups without an active lane? Only if every result is confined to
-/// active lanes: merged stores into the register itself, and masks and-ed with EXEC.
-pub(super) fn skippable(block: &Block, segment: &Segment) -> bool {
+/// active lanes: merged stores into the register itself, masks and-ed with EXEC, and values of which
+/// later code uses active lanes only.
+pub(super) fn skippable(
+    block: &Block,
+    plan: &Schedule,
+    leaves: &Leaves,
+    segment: &Segment,
+) -> bool {
     let op = |v: Val| block.nodes[v.index()].op;
     let merged = |&(n, v): &(u8, Val)| {
         let node = &block.nodes[v.index()];
@@ -148,7 +155,10 @@ pub(super) fn skippable(block: &Block, segment: &Segment) -> bool {
         let node = &block.nodes[v.index()];
         node.op == Op::And && node.args.iter().any(|&a| op(a) == Op::ExecMask)
     };
-    segment.spills.is_empty()
-        && segment.stores.iter().all(merged)
+    let spills = || segment.spills.iter().map(|&(v, _)| v);
+    segment.stores.iter().all(merged)
         && segment.ballots.iter().all(confined)
+        && (segment.spills.is_empty()
+            || only_exec(block, segment)
+                .is_some_and(|exec| are_confined(block, plan, leaves, exec, spills())))
 }

@@ -13,6 +13,9 @@ use super::atomics::whole;
 use super::items::{Byte, Dwords, Item, Short, in_order};
 use super::scratch;
 
+/// So many active lanes are visited one by one in less time than all lanes as vectors.
+const FEW: u32 = 12;
+
 /// Arguments common to loads, stores and atomics.
 #[derive(Clone, Copy)]
 pub(super) struct Wave {
@@ -97,17 +100,23 @@ impl Wave {
         (unsafe { *self.args.add(4 + i) }) as *const u32
     }
 
-    /// Visits the words of active lanes; for each other lane the first active one's is repeated.
+    /// Visits the words of active lanes; for each other lane the first active one's is repeated, unless few are active.
     #[inline(always)]
-    fn words(&self, lanes: &Lanes, first: usize, mut take: impl FnMut(u32)) {
+    fn words(&self, words: &Lanes, first: usize, mut take: impl FnMut(u32)) {
         if self.exec == u64::MAX {
-            for &word in lanes {
+            for &word in words {
                 take(word);
             }
             return;
         }
-        let other = lanes[first];
-        for (half, words) in lanes.as_chunks::<32>().0.iter().enumerate() {
+        if self.exec.count_ones() <= FEW {
+            for lane in lanes(self.exec) {
+                take(words[lane]);
+            }
+            return;
+        }
+        let other = words[first];
+        for (half, words) in words.as_chunks::<32>().0.iter().enumerate() {
             let bits = (self.exec >> (32 * half)) as u32;
             for (&word, lane) in words.iter().zip(0u32..) {
                 let on = (bits >> lane & 1).wrapping_neg();

@@ -407,11 +407,11 @@ impl Select<'_> {
         } else {
             (vex::VPCMPEQD, vex::VPCMPGTD)
         };
-        let (a, b) = (self.reg(args[0])?, self.reg(args[1])?);
         // Each order is that one operand is above the other, or the negation: a <= b is not a > b.
         let (unsigned, swapped, negated) = match cond {
             IntCC::Equal | IntCC::NotEqual => {
-                let same = self.rvm(equal, len, a, Src::Reg(b));
+                let (a, b) = self.operands(args[0], args[1], true)?;
+                let same = self.rvm(equal, len, a, b);
                 return Ok(self.invert_if(cond == IntCC::NotEqual, len, same));
             }
             IntCC::SignedGreaterThan => (false, false, false),
@@ -423,19 +423,26 @@ impl Select<'_> {
             IntCC::UnsignedLessThanOrEqual => (true, false, true),
             IntCC::UnsignedGreaterThanOrEqual => (true, true, true),
         };
-        let [mut x, mut y] = if swapped { [b, a] } else { [a, b] };
+        let [x, y] = match swapped {
+            true => [args[1], args[0]],
+            false => [args[0], args[1]],
+        };
         if unsigned && !quads {
             // x is not above y if it is the minimum.
-            let least = self.rvm(vex::VPMINUD, len, x, Src::Reg(y));
+            let (x, y) = self.operands(x, y, false)?;
+            let least = self.rvm(vex::VPMINUD, len, x, y);
             let not_above = self.rvm(equal, len, x, Src::Reg(least));
             return Ok(self.invert_if(!negated, len, not_above));
         }
-        if unsigned {
+        let above = if unsigned {
             // With the sign bits flipped the order is the signed one.
             let sign = self.lanes_of(len, &(1u64 << 63).to_le_bytes());
-            [x, y] = [x, y].map(|v| self.rvm(vex::VPXOR, len, v, sign));
-        }
-        let above = self.rvm(greater, len, x, Src::Reg(y));
+            let [x, y] = [self.reg(x)?, self.reg(y)?].map(|v| self.rvm(vex::VPXOR, len, v, sign));
+            self.rvm(greater, len, x, Src::Reg(y))
+        } else {
+            let (x, y) = self.operands(x, y, false)?;
+            self.rvm(greater, len, x, y)
+        };
         Ok(self.invert_if(negated, len, above))
     }
 
