@@ -80,7 +80,7 @@ pub(super) fn pairs(f: &Func, touched: &BTreeSet<Slot>) -> BTreeSet<u8> {
     best.sort_unstable();
     let mut pairs = BTreeSet::new();
     for (_, low) in best {
-        if !pairs.contains(&(low + 1)) && !(low > 0 && pairs.contains(&(low - 1))) {
+        if !(pairs.contains(&(low + 1)) || low > 0 && pairs.contains(&(low - 1))) {
             pairs.insert(low);
         }
     }
