@@ -481,6 +481,11 @@ impl Debugger {
         self.wait()
     }
 
+    /// Can the program go on like this? [`Debugger::resume`] fails with the same error otherwise.
+    pub fn check(&self, how: &Resume) -> Result<(), DebugError> {
+        self.goal(how.clone()).map(drop)
+    }
+
     /// Ends the program.
     pub fn end(&mut self) {
         (self.run, self.stop) = (None, None);

@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use wavelift::debug::{Debugger, Named};
-use wavelift::{DeviceOptions, manifest};
+use wavelift::debug::Debugger;
+use wavelift::manifest;
 
 use super::Status;
-use super::input::{self, print_manifest};
+use super::input::print_manifest;
 use super::one_liner::ARGUMENTS;
 use super::options::RunOptions;
 use super::output::{Output, complain};
 
 mod act;
 mod command;
+mod dap;
 mod help;
 mod show;
 mod source;
@@ -29,9 +30,21 @@ use source::{Line, Source};
 #[command(after_help = format!("{ARGUMENTS}\n\n{AFTER}"))]
 pub(super) struct Args {
     /// A launch manifest; or a code object (.co), OpenCL C source (.cl) or HIP source (.hip), with --grid and --arg
-    file: PathBuf,
+    #[arg(required_unless_present = "dap")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     options: RunOptions,
+    /// Serve an editor by the Debug Adapter Protocol, on standard input and output, or on a port of 127.0.0.1 (0 for
+    /// one that is free); the editor says what to debug
+    #[arg(
+        long,
+        value_name = "PORT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "stdio",
+        conflicts_with_all = ["file", "files", "commands"]
+    )]
+    dap: Option<dap::Place>,
     /// Read commands from a file first, one a line; a line that begins with # is a comment
     #[arg(short = 'x', long = "commands", value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -54,6 +67,7 @@ Examples:
   wavelift debug examples/saxpy/saxpy.gfx900.toml
   wavelift debug examples/saxpy/saxpy.gfx900.toml -e 'break saxpy+0x2c wave 1' -e continue -e 'print v0'
   wavelift debug tests/kernels/trace/trace.toml -x commands.txt
+  wavelift debug --dap
 
 With -x or -e, commands are read from a terminal afterwards, and from no other standard input. Elsewhere than in a
 terminal, each command is printed before what it prints, and the first that fails ends the session.
@@ -63,24 +77,16 @@ Exit status: 0 the session has ended, whatever the guest did; 2 bad usage, bad i
 than in a terminal; 4 the output could not be written.";
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
+    let file = match (&args.file, args.dap) {
+        (Some(file), None) => file,
+        (_, Some(place)) => return dap::serve(place, out),
+        (None, None) => anyhow::bail!("there is nothing to debug: name a file"),
+    };
     if args.options.kernel.emit_manifest {
-        return print_manifest(&args.file, &args.options, out);
+        return print_manifest(file, &args.options, out);
     }
     let mut source = Source::new(&args.files, &args.commands)?;
-    let input = input::load(&args.file, &args.options)?;
-    let mut debugger = Debugger::new(input.placed(DeviceOptions {
-        memcheck: args.memcheck,
-        stack_bytes: args.options.stack,
-        ..DeviceOptions::default()
-    }))?;
-    let session = input.session(debugger.device().clone(), &args.options)?;
-    for (buffer, spec) in session.buffers.iter().zip(&session.manifest.buffers) {
-        debugger.name(Named::of(buffer, &spec.name, spec.array.dtype));
-    }
-    for planned in &session.dispatches {
-        debugger.add(planned.debugged());
-    }
-    debugger.set_limit(args.options.timeout);
+    let (debugger, session) = dap::load(args, file)?;
     #[cfg(unix)]
     interrupt_by_signal(&debugger)?;
     let mut shell = Shell::new(debugger, &session, args.options.timeout);
