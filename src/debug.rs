@@ -63,7 +63,7 @@ pub use crate::breaks::{Place, PlaceError};
 pub use error::{DebugError, DtypeSuffix};
 pub use expr::Expr;
 pub use place::{CodePlace, Disassembled, SourceLine};
-pub use points::{Limits, Point, Trigger, WatchKind};
+pub use points::{HitCondition, Limits, Message, Point, Trigger, WatchKind};
 pub use runtime::debug::{Call, Phase, State};
 pub use value::{Evaluated, Lanes, Radix, Scalar, Value};
 
@@ -315,12 +315,14 @@ struct Run {
     reports: Receiver<Report>,
     thread: Option<JoinHandle<()>>,
     cancel: CancelToken,
+    interrupt: Arc<AtomicBool>,
 }
 
 impl Drop for Run {
     fn drop(&mut self) {
         self.cancel.cancel();
-        // The program sees that nobody listens.
+        // A program that runs stops, and sees then that nobody listens.
+        self.interrupt.store(true, Relaxed);
         let (orders, _) = mpsc::channel();
         self.orders = orders;
         if let Some(thread) = self.thread.take() {
@@ -417,6 +419,17 @@ impl Debugger {
     /// Starts the program, or starts it again with memory as it was when it was started first. It stops
     /// before its first instruction.
     pub fn start(&mut self) -> Result<Event, DebugError> {
+        self.launch(Goal::Entry)?;
+        self.wait()
+    }
+
+    /// Starts the program as [`Debugger::start`] does and lets it run to the first stop, which
+    /// [`Debugger::poll`] waits for. A breakpoint at its first instruction stops it.
+    pub fn run(&mut self) -> Result<(), DebugError> {
+        self.launch(Goal::Continue { pass: 0 })
+    }
+
+    fn launch(&mut self, goal: Goal) -> Result<(), DebugError> {
         if self.program.is_empty() {
             return Err(DebugError::NoLaunch);
         }
@@ -442,7 +455,7 @@ impl Debugger {
             cancel: cancel.clone(),
             program: program.clone(),
             course: course.clone(),
-            goal: Goal::Entry,
+            goal,
             resumed: None,
         };
         self.interrupt.store(false, Relaxed);
@@ -465,25 +478,43 @@ impl Debugger {
             reports,
             thread: Some(thread),
             cancel,
+            interrupt: self.interrupt.clone(),
         });
-        self.wait()
+        Ok(())
     }
 
     /// Goes on until the next stop.
     pub fn resume(&mut self, how: Resume) -> Result<Event, DebugError> {
+        self.go(how)?;
+        self.wait()
+    }
+
+    /// Goes on without waiting: [`Debugger::poll`] waits for the next stop. Meanwhile breakpoints and
+    /// watchpoints may be changed, and [`Interrupter::interrupt`] stops the program.
+    pub fn go(&mut self, how: Resume) -> Result<(), DebugError> {
         let goal = self.goal(how)?;
         let run = self.run.as_ref().ok_or(DebugError::NotStopped)?;
         self.interrupt.store(false, Relaxed);
         self.stop = None;
         run.orders
             .send(Order::Resume(goal))
-            .map_err(|_| DebugError::NotStopped)?;
-        self.wait()
+            .map_err(|_| DebugError::NotStopped)
     }
 
-    /// Can the program go on like this? [`Debugger::resume`] fails with the same error otherwise.
-    pub fn check(&self, how: &Resume) -> Result<(), DebugError> {
-        self.goal(how.clone()).map(drop)
+    /// Waits for the next stop, and for this time at most; `None` if the program still runs.
+    pub fn poll(&mut self, patience: Duration) -> Result<Option<Event>, DebugError> {
+        let run = self.run.as_ref().filter(|_| self.stop.is_none());
+        let run = run.ok_or(DebugError::NotRunning)?;
+        match run.reports.recv_timeout(patience) {
+            Ok(report) => self.reported(Some(report)).map(Some),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => self.reported(None).map(Some),
+        }
+    }
+
+    /// Does the program run, so that [`Debugger::poll`] has something to wait for?
+    pub fn is_running(&self) -> bool {
+        self.run.is_some() && self.stop.is_none()
     }
 
     /// Ends the program.
@@ -555,6 +586,10 @@ impl Debugger {
                 Err(RecvTimeoutError::Disconnected) => None,
             },
         };
+        self.reported(report)
+    }
+
+    fn reported(&mut self, report: Option<Report>) -> Result<Event, DebugError> {
         match report {
             Some(Report::Stopped(stop)) => {
                 self.selected = stop.wave;
@@ -722,6 +757,29 @@ impl Debugger {
         let all = self.locate(location)?;
         let text = location.trim().to_owned();
         Ok(self.lock().add(Trigger::Code(all), text, limits).clone())
+    }
+
+    /// Sets a breakpoint at guest addresses, at each of which an instruction must begin.
+    pub fn break_on(
+        &mut self,
+        addresses: &[u64],
+        text: &str,
+        limits: Limits,
+    ) -> Result<Point, DebugError> {
+        for &pc in addresses {
+            let begins = |module: Module| place::instruction(module.code(), pc).is_ok();
+            if !self.modules()?.any(begins) {
+                return Err(PlaceError::NoInstruction(Place::Address(pc)).into());
+            }
+        }
+        let trigger = Trigger::Code(addresses.to_vec());
+        Ok(self.lock().add(trigger, text.to_owned(), limits).clone())
+    }
+
+    /// The messages of breakpoints and watchpoints that have one ([`Limits::message`]), since they were taken
+    /// last, and the number of those that were too many to keep.
+    pub fn take_messages(&mut self) -> (Vec<String>, u64) {
+        self.lock().take_messages()
     }
 
     /// Sets a watchpoint on bytes of memory.

@@ -1,16 +1,17 @@
 //! `wavelift debug`: commands of a debugger, from a terminal, a file or options.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use wavelift::debug::Debugger;
-use wavelift::manifest;
+use wavelift::debug::{Debugger, Named};
+use wavelift::{DeviceOptions, manifest};
 
 use super::Status;
-use super::input::print_manifest;
+use super::input::{self, print_manifest};
 use super::one_liner::ARGUMENTS;
 use super::options::RunOptions;
 use super::output::{Output, complain};
+use super::session::Session;
 
 mod act;
 mod command;
@@ -30,21 +31,10 @@ use source::{Line, Source};
 #[command(after_help = format!("{ARGUMENTS}\n\n{AFTER}"))]
 pub(super) struct Args {
     /// A launch manifest; or a code object (.co), OpenCL C source (.cl) or HIP source (.hip), with --grid and --arg
-    #[arg(required_unless_present = "dap")]
+    #[arg(required_unless_present = "dap", value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
     options: RunOptions,
-    /// Serve an editor by the Debug Adapter Protocol, on standard input and output, or on a port of 127.0.0.1 (0 for
-    /// one that is free); the editor says what to debug
-    #[arg(
-        long,
-        value_name = "PORT",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "stdio",
-        conflicts_with_all = ["file", "files", "commands"]
-    )]
-    dap: Option<dap::Place>,
     /// Read commands from a file first, one a line; a line that begins with # is a comment
     #[arg(short = 'x', long = "commands", value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -60,6 +50,16 @@ pub(super) struct Args {
     /// written
     #[arg(long)]
     memcheck: bool,
+    /// Serve an editor by the Debug Adapter Protocol on standard input and output, or on this port of 127.0.0.1 (0 for any,
+    /// which is printed); what to run comes from the editor
+    #[arg(
+        long,
+        value_name = "PORT",
+        num_args = 0..=1,
+        require_equals = true,
+        conflicts_with_all = ["file", "files", "commands"]
+    )]
+    dap: Option<Option<u16>>,
 }
 
 const AFTER: &str = "\
@@ -77,16 +77,14 @@ Exit status: 0 the session has ended, whatever the guest did; 2 bad usage, bad i
 than in a terminal; 4 the output could not be written.";
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
-    let file = match (&args.file, args.dap) {
-        (Some(file), None) => file,
-        (_, Some(place)) => return dap::serve(place, out),
-        (None, None) => anyhow::bail!("there is nothing to debug: name a file"),
+    let Some(file) = &args.file else {
+        return dap::execute(args.dap.flatten(), out);
     };
     if args.options.kernel.emit_manifest {
         return print_manifest(file, &args.options, out);
     }
     let mut source = Source::new(&args.files, &args.commands)?;
-    let (debugger, session) = dap::load(args, file)?;
+    let (debugger, session) = load(file, args)?;
     #[cfg(unix)]
     interrupt_by_signal(&debugger)?;
     let mut shell = Shell::new(debugger, &session, args.options.timeout);
@@ -124,6 +122,25 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     Ok(Status::Success)
 }
 
+/// The debugger of a file, with the session that it is about.
+fn load(file: &Path, args: &Args) -> anyhow::Result<(Debugger, Session)> {
+    let input = input::load(file, &args.options)?;
+    let mut debugger = Debugger::new(input.placed(DeviceOptions {
+        memcheck: args.memcheck,
+        stack_bytes: args.options.stack,
+        ..DeviceOptions::default()
+    }))?;
+    let session = input.session(debugger.device().clone(), &args.options)?;
+    for (buffer, spec) in session.buffers.iter().zip(&session.manifest.buffers) {
+        debugger.name(Named::of(buffer, &spec.name, spec.array.dtype));
+    }
+    for planned in &session.dispatches {
+        debugger.add(planned.debugged());
+    }
+    debugger.set_limit(args.options.timeout);
+    Ok((debugger, session))
+}
+
 /// What the prompt says.
 const PROMPT: &str = "wavelift";
 
@@ -141,7 +158,7 @@ fn interrupt_by_signal(debugger: &Debugger) -> anyhow::Result<()> {
 }
 
 /// Text of a file of commands.
-fn read(path: &std::path::Path) -> anyhow::Result<String> {
+fn read(path: &Path) -> anyhow::Result<String> {
     let bytes = manifest::read_whole(path)
         .with_context(|| format!("cannot read {}", runtime::foreign::path(path)))?;
     String::from_utf8(bytes).with_context(|| format!("{} is no text", runtime::foreign::path(path)))

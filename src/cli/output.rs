@@ -8,18 +8,48 @@ use runtime::foreign;
 
 use super::new_file::Unwritten;
 
-/// Buffered standard output.
+/// Buffered standard output, or text in memory.
 pub(crate) struct Output {
-    inner: BufWriter<StdoutLock<'static>>,
+    inner: Sink,
     closed: bool,
+}
+
+enum Sink {
+    Standard(BufWriter<StdoutLock<'static>>),
+    Text(Vec<u8>),
+}
+
+impl Sink {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Sink::Standard(writer) => writer,
+            Sink::Text(text) => text,
+        }
+    }
 }
 
 impl Output {
     /// Locks standard output.
     pub(crate) fn new() -> Output {
         Output {
-            inner: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
+            inner: Sink::Standard(BufWriter::with_capacity(1 << 16, io::stdout().lock())),
             closed: false,
+        }
+    }
+
+    /// Keeps what is written.
+    pub(crate) fn in_memory() -> Output {
+        Output {
+            inner: Sink::Text(Vec::new()),
+            closed: false,
+        }
+    }
+
+    /// What an output in memory has kept.
+    pub(crate) fn kept(self) -> String {
+        match self.inner {
+            Sink::Standard(_) => String::new(),
+            Sink::Text(text) => String::from_utf8_lossy(&text).into_owned(),
         }
     }
 
@@ -33,7 +63,7 @@ impl Output {
         if self.closed {
             return Ok(());
         }
-        let result = self.inner.write_fmt(text);
+        let result = self.inner.writer().write_fmt(text);
         self.check(result)
     }
 
@@ -42,7 +72,7 @@ impl Output {
         if self.closed {
             return Ok(());
         }
-        let result = self.inner.flush();
+        let result = self.inner.writer().flush();
         self.check(result)
     }
 

@@ -8,7 +8,7 @@ use runtime::debug::{Action, Driver, Phase, State, Step, completed};
 use runtime::dispatch::CancelToken;
 
 use super::place::CodePlace;
-use super::points::{Hit, Points};
+use super::points::{At, Hit, Points};
 use super::{Dispatch, Ended, Named, Reason, Stop};
 
 /// Something to do with a stopped workgroup.
@@ -200,12 +200,28 @@ impl Pilot {
         Action::Back((moment - (1 - moment % 2)) / 2)
     }
 
+    /// A search has found a point, the last one so far.
+    fn finds(&mut self, moment: Moment, hit: Option<Hit>) {
+        if let (Goal::Search { found, .. }, Some(hit)) = (&mut self.goal, hit) {
+            *found = Some((moment, hit));
+        }
+    }
+
     /// The point that the current wave meets, unless it has been seen.
     fn meets(&self, state: &State<'_, '_>) -> Option<Hit> {
         if self.resumed == Some((state.position(), state.current())) {
             return None;
         }
-        points(&self.points).before(state, self.dispatch(), &self.buffers)
+        points(&self.points).before(self.at(state, false))
+    }
+
+    fn at<'p, 's, 'g>(&'p self, state: &'p State<'s, 'g>, back: bool) -> At<'p, 's, 'g> {
+        At {
+            state,
+            dispatch: self.dispatch(),
+            buffers: &self.buffers,
+            back,
+        }
     }
 
     /// A point was met: is it one that stops?
@@ -240,7 +256,7 @@ fn reason_of(hit: Hit) -> Reason {
 impl Driver for Pilot {
     fn before(&mut self, state: &mut State<'_, '_>) -> Action {
         let (wave, position) = (state.current(), state.position());
-        let (moment, dispatch) = (2 * position + 1, self.dispatch());
+        let moment = 2 * position + 1;
         if self.interrupt.swap(false, Relaxed) {
             return self.stop(state, moment, wave, Reason::Interrupted);
         }
@@ -268,19 +284,13 @@ impl Driver for Pilot {
                 }
                 Action::Go
             }
-            Goal::Search {
-                before,
-                begin,
-                found,
-            } => {
+            Goal::Search { before, begin, .. } => {
                 begin.get_or_insert(moment);
                 if moment >= *before {
                     return self.searched(state);
                 }
-                let hit = points(&self.points).before(state, dispatch, &self.buffers);
-                if let Some(hit) = hit {
-                    *found = Some((moment, hit));
-                }
+                let hit = points(&self.points).before(self.at(state, true));
+                self.finds(moment, hit);
                 Action::Go
             }
             Goal::Reach {
@@ -319,7 +329,7 @@ impl Driver for Pilot {
     }
 
     fn after(&mut self, state: &mut State<'_, '_>, step: &Step) -> Action {
-        let (moment, dispatch) = (2 * state.position(), self.dispatch());
+        let moment = 2 * state.position();
         self.resumed = None;
         match &mut self.goal {
             Goal::Back { wave, executed, .. } => {
@@ -329,14 +339,12 @@ impl Driver for Pilot {
                 }
                 return Action::Go;
             }
-            Goal::Search { before, found, .. } => {
+            Goal::Search { before, .. } => {
                 if moment >= *before {
                     return self.searched(state);
                 }
-                let hit = points(&self.points).after(state, step, dispatch, &self.buffers);
-                if let Some(hit) = hit {
-                    *found = Some((moment, hit));
-                }
+                let hit = points(&self.points).after(self.at(state, true), step);
+                self.finds(moment, hit);
                 return Action::Go;
             }
             Goal::Reach {
@@ -358,7 +366,7 @@ impl Driver for Pilot {
             };
             return self.stop(state, moment, step.wave, reason);
         }
-        let hit = points(&self.points).after(state, step, dispatch, &self.buffers);
+        let hit = points(&self.points).after(self.at(state, false), step);
         if let Some(hit) = hit
             && !self.passes(&hit)
         {

@@ -16,6 +16,9 @@ pub enum DebugError {
     /// There is no wave.
     #[error("no wave is stopped: the program has ended or has not been started; start it again")]
     NotStopped,
+    /// The program does not run.
+    #[error("the program does not run: it is stopped, has ended or has not been started")]
+    NotRunning,
     /// The workgroup has no such wave.
     #[error("the workgroup has no wave {wave}: it has {waves}, from 0 on")]
     NoWave {

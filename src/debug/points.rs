@@ -5,8 +5,10 @@ use runtime::debug::{State, Step};
 use runtime::trace::{MemoryAccess, Space};
 
 use super::Named;
+use super::error::DebugError;
 use super::eval::Scope;
 use super::expr::Expr;
+use super::value::Radix;
 
 /// Which waves a breakpoint or a watchpoint concerns, and when.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +25,129 @@ pub struct Limits {
     pub dispatch: Option<usize>,
     /// It is deleted when it has stopped a wave.
     pub temporary: bool,
+    /// Only if this holds of the number of times that it was met. Going back heeds it not.
+    pub hits: Option<HitCondition>,
+    /// It stops no wave, but takes down this message: see [`Debugger::take_messages`](super::Debugger::take_messages).
+    pub message: Option<Message>,
+}
+
+/// A condition on the number of times that a point was met, this time included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HitCondition {
+    /// `5`, `>= 5`: from that time on.
+    From(u64),
+    /// `> 5`: after that time.
+    After(u64),
+    /// `== 5`: that time.
+    Only(u64),
+    /// `< 5`: before that time.
+    Before(u64),
+    /// `<= 5`: up to that time.
+    UpTo(u64),
+    /// `% 5`: each time whose number this divides.
+    Every(u64),
+}
+
+impl std::str::FromStr for HitCondition {
+    type Err = DebugError;
+
+    fn from_str(text: &str) -> Result<HitCondition, DebugError> {
+        type Make = fn(u64) -> HitCondition;
+        const FORMS: [(&str, Make); 8] = [
+            (">=", HitCondition::From),
+            ("<=", HitCondition::UpTo),
+            ("==", HitCondition::Only),
+            (">", HitCondition::After),
+            ("<", HitCondition::Before),
+            ("=", HitCondition::Only),
+            ("%", HitCondition::Every),
+            ("", HitCondition::From),
+        ];
+        let text = text.trim();
+        let form = FORMS
+            .iter()
+            .find_map(|(sign, make)| Some((text.strip_prefix(sign)?, make)));
+        match form.and_then(|(digits, make)| Some(make(digits.trim().parse().ok()?))) {
+            Some(HitCondition::Every(0)) | None => Err(DebugError::Syntax {
+                message: "a number of hits was expected, such as 5, == 5, > 5, <= 5 or % 5"
+                    .to_owned(),
+                rest: text.to_owned(),
+            }),
+            Some(condition) => Ok(condition),
+        }
+    }
+}
+
+impl HitCondition {
+    fn holds(self, times: u64) -> bool {
+        match self {
+            HitCondition::From(n) => times >= n,
+            HitCondition::After(n) => times > n,
+            HitCondition::Only(n) => times == n,
+            HitCondition::Before(n) => times < n,
+            HitCondition::UpTo(n) => times <= n,
+            HitCondition::Every(n) => times.is_multiple_of(n),
+        }
+    }
+}
+
+/// Text with expressions in braces: `{s4}`, `v0 is {v0/f}`. `{{` and `}}` are braces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message(Vec<Piece>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Value(Expr, Option<Radix>),
+}
+
+impl std::str::FromStr for Message {
+    type Err = DebugError;
+
+    fn from_str(text: &str) -> Result<Message, DebugError> {
+        let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), text);
+        while let Some(at) = rest.find(['{', '}']) {
+            plain.push_str(&rest[..at]);
+            let (brace, behind) = rest[at..].split_at(1);
+            if let Some(behind) = behind.strip_prefix(brace) {
+                plain.push_str(brace);
+                rest = behind;
+                continue;
+            }
+            let Some((inner, behind)) = behind.split_once('}').filter(|_| brace == "{") else {
+                return Err(DebugError::Syntax {
+                    message: "an expression in braces was expected; write {{ or }} for a brace"
+                        .to_owned(),
+                    rest: rest[at..].to_owned(),
+                });
+            };
+            if !plain.is_empty() {
+                pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            }
+            let (inner, radix) = Radix::split(inner);
+            pieces.push(Piece::Value(Expr::parse(inner)?, radix));
+            rest = behind;
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() {
+            pieces.push(Piece::Text(plain));
+        }
+        Ok(Message(pieces))
+    }
+}
+
+impl Message {
+    /// The text in a scope. What has no value is replaced by the reason.
+    fn text(&self, scope: &Scope<'_>) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Value(expr, radix) => {
+                let shown = scope.evaluate(expr).and_then(|value| value.show(*radix));
+                shown.unwrap_or_else(|error| format!("({error})"))
+            }
+        };
+        self.0.iter().map(piece).collect()
+    }
 }
 
 /// Accesses that a watchpoint stops after.
@@ -87,7 +212,7 @@ pub struct Point {
     pub limits: Limits,
     /// Is it heeded?
     pub enabled: bool,
-    /// How often it has stopped a wave.
+    /// How often it has stopped a wave; of one with a condition on that, or a message, how often it was met.
     pub hits: u64,
 }
 
@@ -96,7 +221,19 @@ pub struct Point {
 pub(super) struct Points {
     pub(super) all: Vec<Point>,
     last: u32,
+    messages: Messages,
 }
+
+/// Messages that nobody has taken yet.
+#[derive(Debug, Default)]
+struct Messages {
+    texts: Vec<String>,
+    /// Those that were too many.
+    lost: u64,
+}
+
+/// Most messages that are kept.
+const MOST_MESSAGES: usize = 1 << 14;
 
 /// What a wave has met.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,34 +268,30 @@ impl Points {
             .retain(|point| point.id != id || !point.limits.temporary);
     }
 
+    /// The messages of points since they were taken last, and the number of those that were not kept.
+    pub(super) fn take_messages(&mut self) -> (Vec<String>, u64) {
+        let Messages { texts, lost } = std::mem::take(&mut self.messages);
+        (texts, lost)
+    }
+
     /// The point that stops the current wave before its next instruction.
-    pub(super) fn before(
-        &self,
-        state: &State<'_, '_>,
-        dispatch: usize,
-        buffers: &[Named],
-    ) -> Option<Hit> {
+    pub(super) fn before(&mut self, moment: At<'_, '_, '_>) -> Option<Hit> {
         if self.all.is_empty() {
             return None;
         }
-        let pc = state.wave(state.current())?.pc;
-        let at = |point: &&Point| matches!(&point.trigger, Trigger::Code(all) if all.contains(&pc));
-        let mut met = self.all.iter().filter(at);
-        met.find_map(|point| point.stops(state, dispatch, buffers, None))
+        let pc = moment.state.wave(moment.state.current())?.pc;
+        self.first(moment, |point| match &point.trigger {
+            Trigger::Code(all) if all.contains(&pc) => Some(None),
+            _ => None,
+        })
     }
 
     /// The point that stops the current wave after an instruction.
-    pub(super) fn after(
-        &self,
-        state: &State<'_, '_>,
-        step: &Step,
-        dispatch: usize,
-        buffers: &[Named],
-    ) -> Option<Hit> {
+    pub(super) fn after(&mut self, moment: At<'_, '_, '_>, step: &Step) -> Option<Hit> {
         if self.all.is_empty() || step.accesses.is_empty() {
             return None;
         }
-        self.all.iter().find_map(|point| {
+        self.first(moment, |point| {
             let Trigger::Memory {
                 space,
                 address,
@@ -175,20 +308,78 @@ impl Points {
                     && access.address < address.saturating_add(bytes)
                     && address < end
             })?;
-            point.stops(state, dispatch, buffers, Some(access.clone()))
+            Some(Some(access.clone()))
         })
     }
+
+    /// The first point that is met and stops; those before it take down their messages.
+    fn first(
+        &mut self,
+        moment: At<'_, '_, '_>,
+        met: impl Fn(&Point) -> Option<Option<MemoryAccess>>,
+    ) -> Option<Hit> {
+        for point in &mut self.all {
+            let Some(access) = met(point) else { continue };
+            let Some(hit) = point.stops(moment, access) else {
+                continue;
+            };
+            if point.limits.message.is_none()
+                && (moment.back
+                    || point
+                        .limits
+                        .hits
+                        .is_none_or(|hits| hits.holds(point.hits + 1)))
+            {
+                return Some(hit);
+            }
+            if moment.back {
+                continue;
+            }
+            point.hits += 1;
+            let Some(message) = &point.limits.message else {
+                continue;
+            };
+            if point
+                .limits
+                .hits
+                .is_some_and(|hits| !hits.holds(point.hits))
+            {
+                continue;
+            }
+            if self.messages.texts.len() >= MOST_MESSAGES {
+                self.messages.lost += 1;
+                continue;
+            }
+            let state = moment.state;
+            let text = match Scope::of(state, state.current(), moment.buffers) {
+                Ok(scope) => message.text(&scope),
+                Err(error) => error.to_string(),
+            };
+            self.messages.texts.push(text);
+        }
+        None
+    }
+}
+
+/// When points are looked at.
+#[derive(Clone, Copy)]
+pub(super) struct At<'p, 's, 'g> {
+    pub(super) state: &'p State<'s, 'g>,
+    pub(super) dispatch: usize,
+    pub(super) buffers: &'p [Named],
+    /// Is a stop in the past looked for?
+    pub(super) back: bool,
 }
 
 impl Point {
     /// Does it stop the current wave, which is where it stops waves?
-    fn stops(
-        &self,
-        state: &State<'_, '_>,
-        dispatch: usize,
-        buffers: &[Named],
-        access: Option<MemoryAccess>,
-    ) -> Option<Hit> {
+    fn stops(&self, moment: At<'_, '_, '_>, access: Option<MemoryAccess>) -> Option<Hit> {
+        let At {
+            state,
+            dispatch,
+            buffers,
+            ..
+        } = moment;
         let Limits {
             wave,
             workgroup,

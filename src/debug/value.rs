@@ -98,6 +98,19 @@ impl Radix {
         })
     }
 
+    /// The text before a `/` and a letter of a format, and the format; the whole text if it has none.
+    pub fn split(text: &str) -> (&str, Option<Radix>) {
+        let found = text.rsplit_once('/').and_then(|(before, letter)| {
+            let mut letters = letter.trim().chars();
+            let radix = Radix::of(letters.next()?)?;
+            letters.next().is_none().then_some((before.trim(), radix))
+        });
+        match found {
+            Some((before, radix)) => (before, Some(radix)),
+            None => (text, None),
+        }
+    }
+
     fn style(self, dtype: Dtype) -> Result<Style, DebugError> {
         let bytes = dtype.size();
         let bits = 8 * bytes as u32;

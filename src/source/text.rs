@@ -81,37 +81,23 @@ impl SourceText {
         self.line(file, 1).is_some()
     }
 
-    /// Where the file is on disk, if it is.
-    pub fn path(&self, file: &str) -> Option<PathBuf> {
-        let mut places = self.places(file);
-        places.find(|path| is_regular(path))
-    }
-
     fn find(&self, file: &str) -> Option<Lines> {
-        self.places(file).find_map(|path| read(&path))
-    }
-
-    /// Where a file may be.
-    fn places(&self, file: &str) -> impl Iterator<Item = PathBuf> {
         let path = Path::new(file);
         let names = names(path);
-        let inside = self.folders.iter().flat_map(move |folder| {
-            let ends = 0..names.len();
-            let ends = ends.map(|first| folder.join(names[first..].iter().collect::<PathBuf>()));
-            ends.collect::<Vec<_>>()
+        let inside = self.folders.iter().flat_map(|folder| {
+            let ends = (0..names.len()).map(|first| &names[first..]);
+            ends.map(|end| folder.join(end.iter().collect::<PathBuf>()))
         });
-        std::iter::once(path.to_owned()).chain(inside)
+        std::iter::once(path.to_owned())
+            .chain(inside)
+            .find_map(|path| read(&path))
     }
-}
-
-/// Is it a file that can be read to its end?
-fn is_regular(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|about| about.is_file())
 }
 
 /// Lines of a regular file; others may block or have no end.
 fn read(path: &Path) -> Option<Lines> {
-    if !is_regular(path) {
+    let regular = std::fs::metadata(path).is_ok_and(|about| about.is_file());
+    if !regular {
         return None;
     }
     let mut bytes = Vec::new();

@@ -17,8 +17,7 @@ const SAXPY = 'examples/saxpy/saxpy.gfx900.toml';
 const HISTOGRAM = 'examples/histogram/histogram.gfx900.toml';
 const FAULTS = 'tests/kernels/faults/faults.gfx900.co';
 const LINES = 'tests/kernels/source/lines.gfx906.co';
-const NORMS = ['--kernel', '_Z5normsIfEvPT_PKS0_i', '--grid', '64', '--workgroup', '64',
-    '--arg', 'bytes:256', '--arg', 'bytes:256', '--arg', '5'];
+const NORMS = { program: LINES, kernel: '_Z5normsIfEvPT_PKS0_i', grid: 64, block: [64], args: ['bytes:256', 'bytes:256', 5] };
 
 // A session on standard input and output.
 function session(name, body) {
@@ -94,7 +93,7 @@ session('stops and registers at every step are those of the trace', async (clien
             instructionCount: 1,
         });
         assert.equal(listed.instructions[0].instruction, event.instruction, `instruction ${index}`);
-        assert.equal(listed.instructions[0].symbol, event.symbol);
+        assert.equal(listed.instructions[0].symbol, event.symbol.replace(/\+0x0$/, ''));
         const last = event.next === 'end';
         const stopped = await go(client, 'stepIn', { threadId: 1, granularity: 'instruction' });
         assert.equal(stopped.reason, 'step');
@@ -126,6 +125,7 @@ session('breakpoints on functions stop each wave, with conditions, counts and me
             breakpoints: [
                 { name: 'saxpy+0x8c', condition: 'exec != 0', hitCondition: '2' },
                 { name: 'saxpy', logMessage: 'wave begins at {pc}, {nonsense}' },
+                { name: 'saxpy', logMessage: 'open {' },
                 { name: 'nothing' },
                 { name: 'saxpy', condition: '1 +' },
                 { name: 'saxpy', hitCondition: 'often' },
@@ -133,15 +133,15 @@ session('breakpoints on functions stop each wave, with conditions, counts and me
         });
         const [first, second, ...others] = body.breakpoints;
         assert.deepEqual([first.verified, second.verified], [true, true]);
-        assert.deepEqual(others.map((point) => point.verified), [false, false, false]);
-        assert.match(others[0].message, /nothing/);
-        assert.match(others[2].message, /`often` is no number of hits/);
+        assert.deepEqual(others.map((point) => point.verified), [false, false, false, false]);
+        assert.match(others[1].message, /nothing/);
+        assert.match(others[3].message, /a number of hits was expected/);
     });
     assert.equal(stopped.reason, 'function breakpoint');
     assert.equal(stopped.threadId, 2);
     assert.match(messages.join(''), /wave begins at 0x1900, \(`nonsense` is neither/);
     const { body } = await client.threadsRequest();
-    assert.match(body.threads[1].name, /^wave 1 of workgroup \(0, 0, 0\)/);
+    assert.match(body.threads[1].name, /^wave 1 of workgroup \(0,0,0\)/);
     const here = await frame(client, 2);
     assert.equal((await evaluate(client, 'v2[5].f32', here.id)).result, '-1.2730312');
     const again = await go(client, 'continue', { threadId: 2 });
@@ -150,7 +150,7 @@ session('breakpoints on functions stop each wave, with conditions, counts and me
 
 session('lines of source text: breakpoints, stacks of inlined functions, steps', async (client) => {
     const source = path.resolve('tests/kernels/source/lines.hip');
-    const stopped = await begin(client, { program: LINES, args: NORMS }, async () => {
+    const stopped = await begin(client, NORMS, async () => {
         const { body } = await client.setBreakpointsRequest({
             source: { path: source },
             breakpoints: [{ line: 16 }, { line: 4000 }],
@@ -162,14 +162,12 @@ session('lines of source text: breakpoints, stacks of inlined functions, steps',
             source: { path: '/nowhere/other.hip' },
             breakpoints: [{ line: 1 }],
         });
-        assert.match(other.body.breakpoints[0].message, /no code of the program comes from/);
-        const locations = await client.send('breakpointLocations', { source: { path: source }, line: 14, endLine: 17 });
-        assert.ok(locations.body.breakpoints.some((location) => location.line === 16));
+        assert.match(other.body.breakpoints[0].message, /no code comes from line 1/);
     });
     assert.equal(stopped.reason, 'breakpoint');
     const { body } = await client.stackTraceRequest({ threadId: 1 });
     assert.deepEqual(body.stackFrames.slice(0, 2).map((it) => it.name),
-        ['float norm<float>(float, float)', 'void norms<float>(float*, float const*, int)']);
+        ['float norm<float>(float, float) (inlined)', 'void norms<float>(float*, float const*, int)']);
     assert.equal(body.stackFrames[0].line, 16);
     assert.equal(body.stackFrames[0].source.path, source);
     assert.equal(body.totalFrames, body.stackFrames.length);
@@ -193,7 +191,10 @@ session('lines of source text: breakpoints, stacks of inlined functions, steps',
     assert.match((await frame(client, 1)).name, /norms<float>/);
     const loaded = await client.send('loadedSources', {});
     assert.ok(loaded.body.sources.some((it) => it.path === source));
-    await refused(client.send('stepOut', { threadId: 1 }), /in no call/);
+    // Out of the kernel: the wave ends.
+    await client.setBreakpointsRequest({ source: { path: source }, breakpoints: [] });
+    const out = await go(client, 'stepOut', { threadId: 1 });
+    assert.match(out.description, /the wave has ended/);
 });
 
 session('watched memory, and back to before the write', async (client) => {
@@ -203,9 +204,11 @@ session('watched memory, and back to before the write', async (client) => {
         const none = await client.send('dataBreakpointInfo', { name: 'v3' });
         assert.equal(none.body.dataId, null);
         const { body } = await client.send('setDataBreakpoints', {
-            breakpoints: [{ dataId: 'bins[7]', accessType: 'write' }, { dataId: 'bins[7]', accessType: 'guess' }],
+            breakpoints: [{ dataId: 'bins[7]', accessType: 'write' }, { dataId: 'nothing' }],
         });
         assert.deepEqual(body.breakpoints.map((point) => point.verified), [true, false]);
+        await refused(client.send('setDataBreakpoints', { breakpoints: [{ dataId: 'bins[7]', accessType: 'guess' }] }),
+            /unknown variant `guess`/);
     });
     assert.equal(stopped.reason, 'data breakpoint');
     assert.match(stopped.description, /lane 7 changed bins\[7\] from 0 to 46/);
@@ -262,7 +265,7 @@ session('scopes, variables by lane, assignments, memory', async (client) => {
     const { body: special } = await client.variablesRequest({ variablesReference: scope('Special registers') });
     assert.equal(special.variables.find((it) => it.name === 'exec').value, '0xffffffffffffffff');
     const { body: lds } = await client.variablesRequest({ variablesReference: scope('LDS'), start: 1, count: 1 });
-    assert.equal(lds.variables[0].name, 'lds[4]');
+    assert.equal(lds.variables[0].name, '[0x4]');
     const { body: buffers } = await client.variablesRequest({ variablesReference: scope('Buffers') });
     const input = buffers.variables.find((it) => it.name === 'in');
     assert.match(input.value, /^8 elements of f32 at 0x/);
@@ -283,15 +286,12 @@ session('scopes, variables by lane, assignments, memory', async (client) => {
     });
     assert.deepEqual(around.instructions.map((it) => it.presentationHint), ['invalid', 'invalid', undefined, undefined]);
     assert.match(around.instructions[2].instruction, /^s_load_dwordx2/);
-    await refused(client.variablesRequest({ variablesReference: 999 }), /references are valid until the program goes on/);
+    await refused(client.variablesRequest({ variablesReference: 999 }), /they are valid until the program goes on/);
     await refused(evaluate(client, 'v0 +', here.id), /at `/);
 });
 
 session('a fault is an exception, and the end has an exit status', async (client) => {
-    const stopped = await begin(client, {
-        program: FAULTS,
-        args: ['--kernel', 'wild_load', '--grid', '64', '--arg', 'bytes:4096', '--arg', '64'],
-    });
+    const stopped = await begin(client, { program: FAULTS, kernel: 'wild_load', grid: 64, args: ['bytes:4096', 64] });
     assert.equal(stopped.reason, 'exception');
     assert.match(stopped.text, /lane 17 read 4 bytes at 0x40/);
     const { body } = await client.send('exceptionInfo', { threadId: 1 });
@@ -318,43 +318,63 @@ session('a program without stops ends with its expectations', async (client) => 
 });
 
 session('pause stops a program that does not end', async (client) => {
-    await begin(client, { program: FAULTS, args: ['--kernel', 'endless', '--grid', '64', '--arg', 'bytes:64', '--arg', '0'], stopOnEntry: true });
+    await begin(client, { program: FAULTS, kernel: 'endless', grid: 64, args: ['bytes:64', '0'], stopOnEntry: true });
     await client.continueRequest({ threadId: 1 });
     await new Promise((resolve) => setTimeout(resolve, 300));
     const stopped = await go(client, 'pause', { threadId: 1 });
     assert.equal(stopped.reason, 'pause');
-    await client.threadsRequest();
+    // What is asked while the program runs is answered, and breakpoints may be set.
+    await client.continueRequest({ threadId: 1 });
+    const { body: running } = await client.threadsRequest();
+    assert.equal(running.threads.length, 1);
+    const { body: set } = await client.send('setFunctionBreakpoints', { breakpoints: [{ name: 'endless+0x10' }] });
+    assert.equal(set.breakpoints[0].verified, true);
+    await client.waitForEvent('stopped');
+    await client.send('setFunctionBreakpoints', { breakpoints: [] });
     // Right behind the request to go on.
     const both = [client.waitForEvent('stopped'), client.continueRequest({ threadId: 1 }), client.send('pause', { threadId: 1 })];
     assert.equal((await Promise.all(both))[0].body.reason, 'pause');
     await Promise.all([client.waitForEvent('terminated'), client.send('terminate', {})]);
 });
 
+session('the console takes commands of the debugger', async (client) => {
+    await begin(client, { program: TRACE, stopOnEntry: true });
+    const repl = async (expression) => (await client.evaluateRequest({ expression, context: 'repl' })).body.result;
+    assert.match(await repl('break trace+0x88 wave 0'), /^breakpoint 1 at 0x1a88/);
+    assert.equal(await repl('exec/x'), '0xffffffffffffffff');
+    assert.match(await repl('info waves'), /wave 0: runs/);
+    const [stopped] = await Promise.all([client.waitForEvent('stopped'), repl('continue')]);
+    assert.deepEqual(stopped.body.hitBreakpointIds, [1]);
+    await refused(repl('fly'), /fly/);
+});
+
 session('requests that make no sense are refused with a reason', async (client) => {
     await client.initializeRequest();
-    await refused(client.threadsRequest(), /send `launch` first/);
-    await refused(client.configurationDoneRequest(), /send `launch` first/);
-    await refused(client.launchRequest({}), /`program` of launch must be a string/);
+    await refused(client.initializeRequest(), /sent before/);
+    await refused(client.threadsRequest(), /threads before launch/);
+    await refused(client.configurationDoneRequest(), /configurationDone before launch/);
+    await refused(client.launchRequest({}), /missing field `program`/);
     await refused(client.launchRequest({ program: 'nothing.toml' }), /nothing\.toml/);
-    await refused(client.launchRequest({ program: SAXPY, args: ['--grid'] }), /--grid/);
-    await refused(client.launchRequest({ program: SAXPY, args: [7] }), /a list of strings/);
+    await refused(client.launchRequest({ program: SAXPY, grid: 'wide' }), /--grid/);
+    await refused(client.launchRequest({ program: SAXPY, grid: 64 }), /is a launch manifest/);
+    await refused(client.launchRequest({ program: SAXPY, args: [{}] }), /arguments of launch/);
     await refused(client.attachRequest({}), /nothing to attach to/);
-    await refused(client.send('dance', {}), /does not have the request `dance`/);
+    await refused(client.send('dance', {}), /there is no request `dance` here/);
     await client.launchRequest({ program: SAXPY, stopOnEntry: true });
-    await refused(client.launchRequest({ program: SAXPY }), /already/);
+    await refused(client.launchRequest({ program: SAXPY }), /sent before/);
     await refused(client.send('next', { threadId: 1 }), /no wave is stopped/);
     await Promise.all([client.waitForEvent('stopped'), client.configurationDoneRequest()]);
     await refused(client.send('next', { threadId: 99 }), /has no wave 98/);
-    await refused(client.send('next', { threadId: 0 }), /no thread 0/);
-    await refused(client.send('next', {}), /`threadId` of next must be an integer from 0/);
-    await refused(client.send('readMemory', { memoryReference: 'x', count: 1 }), /`x` is no address/);
-    await refused(client.send('disassemble', { memoryReference: '0x0', instructionCount: 1e9 }), /at most/);
+    await refused(client.send('next', { threadId: 0 }), /thread 0/);
+    await refused(client.send('next', {}), /missing field `threadId`/);
+    await refused(client.send('readMemory', { memoryReference: 'x', count: 1 }), /`x`/);
+    await refused(client.send('disassemble', { memoryReference: '0x0', instructionCount: 1e9 }), /are the most/);
 });
 
 test('a port serves one client', { timeout: 120000 }, async () => {
-    const adapter = spawn(PROGRAM, ['debug', '--dap=0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const adapter = spawn(PROGRAM, ['debug', '--dap=0'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const port = await new Promise((resolve) => {
-        adapter.stderr.on('data', (text) => {
+        adapter.stdout.on('data', (text) => {
             const found = /127\.0\.0\.1:(\d+)/.exec(text);
             if (found) resolve(Number(found[1]));
         });

@@ -301,7 +301,7 @@ impl Profile {
         );
     }
 
-    /// Behind the loops of a segment.
+    /// Behind a loop of a segment.
     pub(super) fn end_segment(&mut self, code: &mut Code<'_>) {
         self.piece(code, Part::Wave);
     }

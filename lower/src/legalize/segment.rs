@@ -311,6 +311,8 @@ impl<'f> Emitter<'f> {
         let skips = !self.code.region.options().is_brief(w.segment)
             && skippable(w.block, w.plan, leaves, w.segment);
         let group = self.code.per();
+        // What follows runs once.
+        self.profile.end_segment(&mut self.code);
         let skip = skips.then(|| {
             let mut any = w.execs[0];
             for &e in &w.execs[1..] {

@@ -105,7 +105,7 @@ impl<'s> Shell<'s> {
     }
 
     /// A workgroup of the launch that runs.
-    fn workgroup(&self, named: Workgroup) -> Result<[u32; 3], String> {
+    pub(super) fn workgroup(&self, named: Workgroup) -> Result<[u32; 3], String> {
         let number = match named {
             Workgroup::Id(id) => return Ok(id),
             Workgroup::Number(number) => number,
@@ -119,7 +119,7 @@ impl<'s> Shell<'s> {
         })
     }
 
-    fn act(&mut self, command: Command, out: &mut Output) -> Done {
+    pub(super) fn act(&mut self, command: Command, out: &mut Output) -> Done {
         match command {
             Command::Resume(how) => self.resume(how, out),
             Command::Next(count) => {
@@ -261,7 +261,7 @@ impl<'s> Shell<'s> {
         Ok(())
     }
 
-    fn ended(&self, ended: &Ended, out: &mut Output) -> Done {
+    pub(super) fn ended(&self, ended: &Ended, out: &mut Output) -> Done {
         match ended {
             Ended::Completed => {
                 writeln!(out, "the program has ended")?;

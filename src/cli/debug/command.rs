@@ -287,20 +287,17 @@ impl Parser<'_> {
     }
 
     fn print(&self) -> Result<Command, String> {
-        let (mut format, mut text) = self.format_first();
-        if format.is_none()
-            && let Some((expression, letter)) = text.rsplit_once('/')
-            && letter.trim().len() == 1
-            && Radix::of(letter.trim().chars().next().unwrap_or(' ')).is_some()
-        {
-            (format, text) = (Some(letter.trim()), expression.trim());
-        }
+        let (format, text) = self.format_first();
+        let (text, behind) = match format {
+            Some(_) => (text, None),
+            None => Radix::split(text),
+        };
         if text.is_empty() {
             return self.usage();
         }
         Ok(Command::Print(
             text.to_owned(),
-            format.map(radix).transpose()?,
+            format.map(radix).transpose()?.or(behind),
         ))
     }
 

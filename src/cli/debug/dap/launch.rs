@@ -1,84 +1,152 @@
-//! What is debugged: a launch manifest, or a kernel with the options of the command line.
+//! What to run: the arguments of `launch` as the options of `wavelift debug`, read by the same parser.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::{Args as _, Command, FromArgMatches as _};
-use wavelift::DeviceOptions;
-use wavelift::debug::{Debugger, Named};
+use clap::Parser as _;
+use serde::Deserialize;
+use wavelift::debug::Debugger;
 
-use super::Refused;
-use super::arguments::Arguments;
-use crate::cli::debug::Args;
-use crate::cli::input;
+use super::request::Request;
+use crate::cli::debug::{Args, load};
 use crate::cli::session::Session;
 
-/// A program under the debugger.
-pub(super) struct Program {
+/// One or more; numbers, or text as on the command line.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum List {
+    One(Word),
+    Many(Vec<Word>),
+}
+
+impl Default for List {
+    fn default() -> List {
+        List::Many(Vec::new())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Word {
+    Number(serde_json::Number),
+    Text(String),
+}
+
+impl List {
+    fn words(&self) -> Vec<String> {
+        let all = match self {
+            List::One(word) => std::slice::from_ref(word),
+            List::Many(words) => words,
+        };
+        let text = |word: &Word| match word {
+            Word::Number(number) => number.to_string(),
+            Word::Text(text) => text.clone(),
+        };
+        all.iter().map(text).collect()
+    }
+}
+
+/// The arguments. Clients add some of their own.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    program: String,
+    cwd: Option<PathBuf>,
+    #[serde(default)]
+    stop_on_entry: bool,
+    #[serde(default)]
+    no_debug: bool,
+    kernel: Option<String>,
+    #[serde(default)]
+    grid: List,
+    #[serde(default, alias = "workgroup")]
+    block: List,
+    #[serde(default)]
+    args: List,
+    #[serde(default)]
+    expect: List,
+    lds: Option<Word>,
+    repeat: Option<Word>,
+    stack: Option<Word>,
+    timeout: Option<Word>,
+    target: Option<String>,
+    #[serde(default)]
+    memcheck: bool,
+}
+
+/// A program that can be debugged.
+pub(super) struct Launched {
     pub(super) debugger: Debugger,
     pub(super) session: Session,
-    /// Where source files are looked for.
-    pub(super) folders: Vec<PathBuf>,
     pub(super) stop_on_entry: bool,
-    /// The time that it may run from stop to stop.
+    /// It runs without stops.
+    pub(super) no_debug: bool,
+    /// The time that it may run from one stop to the next.
     pub(super) limit: Option<std::time::Duration>,
 }
 
-/// Loads a program with options.
-pub(in crate::cli::debug) fn load(args: &Args, file: &Path) -> anyhow::Result<(Debugger, Session)> {
-    let input = input::load(file, &args.options)?;
-    let mut debugger = Debugger::new(input.placed(DeviceOptions {
-        memcheck: args.memcheck,
-        stack_bytes: args.options.stack,
-        ..DeviceOptions::default()
-    }))?;
-    let session = input.session(debugger.device().clone(), &args.options)?;
-    for (buffer, spec) in session.buffers.iter().zip(&session.manifest.buffers) {
-        debugger.name(Named::of(buffer, &spec.name, spec.array.dtype));
-    }
-    for planned in &session.dispatches {
-        debugger.add(planned.debugged());
-    }
-    debugger.set_limit(args.options.timeout);
-    Ok((debugger, session))
+/// The options of the command line.
+#[derive(clap::Parser)]
+#[command(name = "launch", no_binary_name = true, disable_help_flag = true)]
+struct Line {
+    #[command(flatten)]
+    args: Args,
 }
 
-/// Loads what `launch` asks for: `program`, with `args` of the command line.
-pub(super) fn launch(arguments: Arguments<'_>) -> Result<Program, Refused> {
-    if let Some(folder) = arguments.text("cwd")? {
+impl Arguments {
+    fn line(&self) -> Vec<String> {
+        let mut line = Vec::new();
+        let mut option = |name: &str, value: String| line.push(format!("--{name}={value}"));
+        for (name, list) in [("grid", &self.grid), ("block", &self.block)] {
+            let words = list.words();
+            if !words.is_empty() {
+                option(name, words.join(","));
+            }
+        }
+        for (name, list) in [("arg", &self.args), ("expect", &self.expect)] {
+            list.words().into_iter().for_each(|word| option(name, word));
+        }
+        for (name, text) in [("kernel", &self.kernel), ("target", &self.target)] {
+            text.iter().for_each(|text| option(name, text.clone()));
+        }
+        for (name, word) in [
+            ("lds", &self.lds),
+            ("repeat", &self.repeat),
+            ("stack", &self.stack),
+            ("timeout", &self.timeout),
+        ] {
+            match word {
+                Some(Word::Number(number)) => option(name, number.to_string()),
+                Some(Word::Text(text)) => option(name, text.clone()),
+                None => {}
+            }
+        }
+        if self.memcheck {
+            line.push("--memcheck".to_owned());
+        }
+        line.extend(["--".to_owned(), self.program.clone()]);
+        line
+    }
+}
+
+/// Loads what a request names.
+pub(super) fn launch(request: &Request) -> Result<Launched, String> {
+    let arguments: Arguments = request.arguments()?;
+    if let Some(folder) = &arguments.cwd {
         std::env::set_current_dir(folder)
-            .map_err(|error| format!("cannot enter the folder {folder}: {error}"))?;
+            .map_err(|error| format!("cwd: cannot change to {}: {error}", folder.display()))?;
     }
-    let program = arguments.need_text("program")?;
-    let given = arguments.texts("args")?;
-    let command = Args::augment_args(Command::new("debug").no_binary_name(true));
-    let words = given.into_iter().chain(["--", program]);
-    let matches = command
-        .try_get_matches_from(words)
-        .map_err(|error| format!("`args` of launch: {error}"))?;
-    let args = Args::from_arg_matches(&matches)?;
-    if args.dap.is_some() || !args.files.is_empty() || !args.commands.is_empty() {
-        return Err("`args` of launch takes options such as --grid, not commands".into());
-    }
-    let (debugger, session) = load(&args, Path::new(program))?;
-    let mut folders: Vec<PathBuf> = arguments
-        .texts("sourcePaths")?
-        .iter()
-        .map(PathBuf::from)
-        .collect();
-    let beside = session
-        .manifest
-        .dispatches
-        .iter()
-        .map(|it| it.code_object.as_path());
-    for file in std::iter::once(Path::new(program)).chain(beside) {
-        folders.extend(file.parent().map(Path::to_owned));
-    }
-    folders.push(PathBuf::new());
-    Ok(Program {
+    let Line { args } = Line::try_parse_from(arguments.line()).map_err(|error| {
+        let text = error.render().to_string();
+        let first = text.split("\n\n").next().unwrap_or_default();
+        first.trim_start_matches("error: ").trim().to_owned()
+    })?;
+    let file = args.file.as_deref().ok_or("launch needs a program")?;
+    let (debugger, session) = load(file, &args).map_err(|error| format!("{error:#}"))?;
+    Ok(Launched {
         debugger,
         session,
-        folders,
-        stop_on_entry: arguments.flag("stopOnEntry")?,
+        stop_on_entry: arguments.stop_on_entry && !arguments.no_debug,
+        no_debug: arguments.no_debug,
         limit: args.options.timeout,
     })
 }

@@ -1,446 +1,440 @@
-//! Stacks, registers and memory as the variables of the protocol.
+//! Registers, buffers and memory as trees of variables.
 
-use serde_json::{Value as Json, json};
-use wavelift::debug::{Evaluated, Frame, Radix, Value};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wavelift::debug::{Evaluated, Radix, Value as Number};
+use wavelift::trace::Space;
 
-use super::Refused;
-use super::arguments::Arguments;
-use super::session::Adapter;
+use super::memory;
+use super::request::{Format, Request};
+use super::server::{Answer, Server};
+use crate::cli::debug::act::Failure;
 
-/// Frames of a thread have this many numbers.
-const FRAMES: u32 = 10_000;
-
-/// Most children that are told of at once, if the client does not say how many it wants.
-const MOST: u32 = 1024;
-
-/// Registers that are neither SGPRs nor VGPRs.
-const SPECIAL: [&str; 7] = ["pc", "exec", "vcc", "scc", "m0", "mode", "flat_scratch"];
-
-/// Something with children.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Handle {
-    Special {
-        wave: u32,
-    },
-    Scalars {
-        wave: u32,
-    },
-    Vectors {
-        wave: u32,
-    },
+/// What a scope shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
     Buffers,
-    Lds {
-        wave: u32,
-    },
-    /// The lanes of an expression.
-    Lanes {
-        wave: u32,
-        text: String,
-    },
-    /// The elements of a buffer.
-    Elements {
-        name: String,
-    },
+    Special,
+    Scalars,
+    Vectors,
+    Lds,
+    Scratch,
 }
 
-/// What the references of variables are. They are valid until the program goes on.
+/// What has variables in it, in a wave.
+#[derive(Clone, Debug)]
+pub(super) enum Handle {
+    Scope(u32, Kind),
+    /// Elements of what an expression names: lanes of a register, elements of a buffer.
+    Elements {
+        wave: u32,
+        text: String,
+        count: u64,
+        memory: bool,
+    },
+    /// Values of an expression that names no place.
+    Values(u32, Evaluated),
+}
+
+/// The handles since the last stop.
 #[derive(Default)]
 pub(super) struct Handles(Vec<Handle>);
 
 impl Handles {
+    pub(super) fn add(&mut self, handle: Handle) -> u64 {
+        self.0.push(handle);
+        self.0.len() as u64
+    }
+
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    fn add(&mut self, handle: Handle) -> u32 {
-        let found = self.0.iter().position(|other| *other == handle);
-        let index = found.unwrap_or_else(|| {
-            self.0.push(handle);
-            self.0.len() - 1
-        });
-        index as u32 + 1
-    }
-
-    fn get(&self, reference: u32) -> Result<Handle, Refused> {
-        let index = (reference as usize).checked_sub(1);
+    fn get(&self, reference: u64) -> Result<Handle, String> {
+        let index = usize::try_from(reference)
+            .ok()
+            .and_then(|it| it.checked_sub(1));
         let handle = index.and_then(|index| self.0.get(index));
         handle.cloned().ok_or_else(|| {
-            Refused::from(format!(
-                "there are no variables {reference}: references are valid until the program goes on"
-            ))
-        })
-    }
-
-    /// The expression of a child.
-    pub(super) fn expression(&self, reference: u32, name: &str) -> Result<String, Refused> {
-        Ok(match self.get(reference)? {
-            Handle::Special { .. }
-            | Handle::Scalars { .. }
-            | Handle::Vectors { .. }
-            | Handle::Lds { .. } => name.to_owned(),
-            Handle::Buffers => format!("@{name}"),
-            Handle::Lanes { text, .. } => format!("{text}{name}"),
-            Handle::Elements { name: buffer } => format!("@{buffer}{name}"),
+            format!("there are no variables {reference}: they are valid until the program goes on")
         })
     }
 }
 
-impl Handle {
-    fn wave(&self) -> Option<u32> {
-        match self {
-            Handle::Special { wave }
-            | Handle::Scalars { wave }
-            | Handle::Vectors { wave }
-            | Handle::Lds { wave }
-            | Handle::Lanes { wave, .. } => Some(*wave),
-            Handle::Buffers | Handle::Elements { .. } => None,
-        }
-    }
+/// Most variables of one response.
+const MOST: u64 = 4096;
+
+/// Special registers, of which some targets lack some.
+const SPECIAL: [&str; 8] = [
+    "pc",
+    "exec",
+    "vcc",
+    "scc",
+    "m0",
+    "mode",
+    "trapsts",
+    "flat_scratch",
+];
+
+/// Most scalar registers that have numbers.
+const SCALARS: u64 = 102;
+
+fn radix(format: Option<Format>) -> Option<Radix> {
+    format.filter(|format| format.hex).map(|_| Radix::Hex)
 }
 
-/// The part of a list that a client wants.
-fn part(given: Arguments<'_>, all: u32) -> Result<std::ops::Range<u32>, Refused> {
-    let start = given.number("start")?.unwrap_or(0).min(all);
-    let count = given.number("count")?.filter(|n| *n != 0).unwrap_or(MOST);
-    Ok(start..start.saturating_add(count).min(all))
-}
-
-/// Does the client want hexadecimal numbers?
-fn radix(given: Arguments<'_>) -> Result<Option<Radix>, Refused> {
-    let format = match given.object("format", "a format") {
-        Ok(format) => format,
-        Err(_) => return Ok(None),
-    };
-    Ok(format.flag("hex")?.then_some(Radix::Hex))
-}
-
-impl Adapter<'_, '_> {
-    fn frames(&mut self, thread: u32) -> Result<Vec<Frame>, Refused> {
-        self.select(thread)?;
-        Ok(self.program()?.debugger.backtrace()?)
-    }
-
-    /// Selects the wave of a frame, if the request names one.
-    pub(super) fn select_frame(&mut self, given: Arguments<'_>) -> Result<(), Refused> {
-        match given.number("frameId")? {
-            Some(frame) => self.select(frame / FRAMES),
-            None => Ok(()),
-        }
-    }
-
-    pub(super) fn stack_trace(&mut self, given: Arguments<'_>) -> Result<Json, Refused> {
-        let thread = given.need_number("threadId")?;
-        let frames = self.frames(thread)?;
-        let start = given.number("startFrame")?.unwrap_or(0) as usize;
-        let levels = given
-            .number("levels")?
-            .filter(|n| *n != 0)
-            .map_or(usize::MAX, |n| n as usize);
-        let mut shown = Vec::new();
-        for (index, frame) in frames.iter().enumerate().skip(start).take(levels) {
-            let name = match (&frame.place.symbol, frame.function.as_str()) {
-                (Some((symbol, _)), "") => symbol.clone(),
-                (None, "") => format!("0x{:x}", frame.place.address),
-                (_, function) => function.to_owned(),
-            };
-            let mut it = json!({
-                "id": thread * FRAMES + index as u32,
-                "name": name,
-                "line": 0,
-                "column": 0,
-                "instructionPointerReference": format!("0x{:x}", frame.pc),
-            });
-            if let Some((source, line, column)) = self.source_of(frame)? {
-                it["source"] = source;
-                it["line"] = line.into();
-                it["column"] = column.into();
-            }
-            shown.push(it);
-        }
-        Ok(json!({"stackFrames": shown, "totalFrames": frames.len()}))
-    }
-
-    pub(super) fn scopes(&mut self, given: Arguments<'_>) -> Result<Json, Refused> {
-        let frame = given.need_number("frameId")?;
-        self.select(frame / FRAMES)?;
-        let program = self.program()?;
-        let wave = program.debugger.selected();
-        let registers = program.debugger.registers()?;
-        let buffers = program.session.buffers.len();
-        let lds = program.debugger.inspect(|state| state.lds().len() / 4)?;
-        let scalars = registers.sgpr_count.min(102);
-        let all = [
-            (
-                "Vector registers",
-                Handle::Vectors { wave },
-                registers.vgpr_count as usize,
-                true,
-            ),
-            (
-                "Scalar registers",
-                Handle::Scalars { wave },
-                scalars as usize,
-                true,
-            ),
-            (
-                "Special registers",
-                Handle::Special { wave },
-                SPECIAL.len(),
-                false,
-            ),
-            ("Buffers", Handle::Buffers, buffers, false),
-            ("LDS", Handle::Lds { wave }, lds, true),
-        ];
-        let mut scopes = Vec::new();
-        for (name, handle, count, indexed) in all {
-            if count == 0 {
-                continue;
-            }
-            let mut scope = json!({
-                "name": name,
-                "variablesReference": self.handles.add(handle),
-                "expensive": name == "LDS",
-            });
-            if name.ends_with("registers") {
-                scope["presentationHint"] = "registers".into();
-            }
-            scope[if indexed {
-                "indexedVariables"
-            } else {
-                "namedVariables"
-            }] = count.into();
-            scopes.push(scope);
-        }
-        Ok(json!({"scopes": scopes}))
-    }
-
-    /// A variable with the value of an expression.
-    fn variable(&mut self, name: &str, text: &str, radix: Option<Radix>) -> Json {
-        let Some(program) = &self.program else {
-            return Json::Null;
-        };
-        let wave = program.debugger.selected();
-        let found = program.debugger.evaluate(text);
-        let shown = found.and_then(|value| Ok((value.show(radix)?, value)));
-        match shown {
-            Ok((shown, value)) => self.shown(name, text, shown, &value, wave),
-            Err(error) => {
-                json!({"name": name, "value": error.to_string(), "variablesReference": 0})
-            }
-        }
-    }
-
-    fn shown(
+impl Server<'_, '_> {
+    /// The value of an expression as a variable, or a result.
+    pub(super) fn shown(
         &mut self,
-        name: &str,
         text: &str,
-        shown: String,
         value: &Evaluated,
-        wave: u32,
-    ) -> Json {
-        let mut it =
-            json!({"name": name, "value": shown, "evaluateName": text, "variablesReference": 0});
-        if let Some((wavelift::trace::Space::Global, address)) = value.place {
-            it["memoryReference"] = format!("0x{address:x}").into();
-        }
-        if let Value::Lanes(lanes) = &value.value {
-            let text = text.to_owned();
-            it["variablesReference"] = self.handles.add(Handle::Lanes { wave, text }).into();
-            it["indexedVariables"] = lanes.len().into();
-        }
-        it
-    }
-
-    pub(super) fn variables(&mut self, given: Arguments<'_>) -> Result<Json, Refused> {
-        let handle = self.handles.get(given.need_number("variablesReference")?)?;
-        let filter = given.text("filter")?;
-        let indexed = !matches!(handle, Handle::Special { .. } | Handle::Buffers);
-        if filter.is_some_and(|filter| (filter == "indexed") != indexed) {
-            return Ok(json!({"variables": []}));
-        }
-        let radix = radix(given)?;
-        if let Some(wave) = handle.wave() {
-            self.select(wave + 1)?;
-        }
-        let debugger = &self.program()?.debugger;
-        let all: Vec<Json> = match handle {
-            Handle::Special { .. } => SPECIAL
-                .iter()
-                .map(|name| self.variable(name, name, radix))
-                .collect(),
-            Handle::Scalars { .. } => {
-                let count = debugger.registers()?.sgpr_count.min(102);
-                part(given, count)?
-                    .map(|n| self.variable(&format!("s{n}"), &format!("s{n}"), radix))
-                    .collect()
-            }
-            Handle::Vectors { .. } => {
-                let count = debugger.registers()?.vgpr_count;
-                part(given, count)?
-                    .map(|n| self.variable(&format!("v{n}"), &format!("v{n}"), radix))
-                    .collect()
-            }
-            Handle::Lds { .. } => {
-                let count = debugger.inspect(|state| state.lds().len() / 4)? as u32;
-                part(given, count)?
-                    .map(|n| format!("lds[{}]", u64::from(n) * 4))
-                    .map(|text| self.variable(&text, &text, radix))
-                    .collect()
-            }
-            Handle::Buffers => self.buffers()?,
-            Handle::Lanes { text, .. } => self.lanes(given, &text, radix)?,
-            Handle::Elements { name } => self.elements(given, &name, radix)?,
-        };
-        Ok(json!({"variables": all}))
-    }
-
-    fn lanes(
-        &mut self,
-        given: Arguments<'_>,
-        text: &str,
         radix: Option<Radix>,
-    ) -> Result<Vec<Json>, Refused> {
-        let value = self.program()?.debugger.evaluate(text)?;
-        let Value::Lanes(lanes) = &value.value else {
-            return Err(format!("`{text}` has no lanes any more").into());
+    ) -> Result<Value, Failure> {
+        let wave = self.shell.debugger.selected();
+        let mut shown = json!({ "value": value.show(radix)?, "variablesReference": 0 });
+        let (scalars, array) = match &value.value {
+            Number::One(scalar) => (std::slice::from_ref(scalar), false),
+            Number::Lanes(all) | Number::Many(all) => (&all[..], true),
         };
-        let range = part(given, lanes.len() as u32)?;
-        let mut all = Vec::new();
-        for lane in range {
-            let one = Evaluated {
-                value: Value::One(lanes[lane as usize]),
-                ..value.clone()
-            };
-            let off = if value.exec >> lane & 1 == 0 {
-                " (inactive)"
-            } else {
-                ""
-            };
-            all.push(json!({
-                "name": format!("[{lane}]"),
-                "value": format!("{}{off}", one.show(radix)?),
-                "evaluateName": format!("{text}[{lane}]"),
-                "variablesReference": 0,
-            }));
-        }
-        Ok(all)
-    }
-
-    fn buffers(&mut self) -> Result<Vec<Json>, Refused> {
-        let session = &self.program()?.session;
-        let specs = session.buffers.iter().zip(&session.manifest.buffers);
-        let all: Vec<_> = specs
-            .map(|(buffer, spec)| {
-                let dtype = spec.array.dtype;
-                let size = dtype.map_or(1, |dtype| dtype.size() as u64);
-                let what = dtype.map_or("bytes".to_owned(), |dtype| format!("elements of {dtype}"));
-                (
-                    spec.name.clone(),
-                    buffer.address(),
-                    buffer.len() / size,
-                    what,
-                )
-            })
-            .collect();
-        let shown = all.into_iter().map(|(name, address, count, what)| {
-            json!({
-                "name": name,
-                "value": format!("{count} {what} at 0x{address:x}"),
-                "evaluateName": format!("@{name}"),
-                "memoryReference": format!("0x{address:x}"),
-                "variablesReference": self.handles.add(Handle::Elements { name: name.clone() }),
-                "indexedVariables": count,
-            })
-        });
-        Ok(shown.collect())
-    }
-
-    fn elements(
-        &mut self,
-        given: Arguments<'_>,
-        name: &str,
-        radix: Option<Radix>,
-    ) -> Result<Vec<Json>, Refused> {
-        let session = &self.program()?.session;
-        let mut specs = session.buffers.iter().zip(&session.manifest.buffers);
-        let Some((buffer, spec)) = specs.find(|(_, spec)| spec.name == name) else {
-            return Err(format!("there is no buffer `{name}`").into());
+        let dtype = scalars.first().map(|scalar| scalar.dtype);
+        shown["type"] = match (dtype, array) {
+            (None, _) => "".into(),
+            (Some(dtype), false) => dtype.name().into(),
+            (Some(dtype), true) => {
+                let count = scalars.len() as u64 + value.more;
+                format!("{}[{count}]", dtype.name()).into()
+            }
         };
-        let size = spec.array.dtype.map_or(1, |dtype| dtype.size() as u64);
-        let count = u32::try_from(buffer.len() / size).unwrap_or(u32::MAX);
-        let range = part(given, count)?;
-        if range.is_empty() {
-            return Ok(Vec::new());
-        }
-        let text = format!("@{name}[{}:{}]", range.start, range.end - 1);
-        let value = self.program()?.debugger.evaluate(&text)?;
-        let elements = match &value.value {
-            Value::Many(all) => all.clone(),
-            Value::One(one) => vec![*one],
-            Value::Lanes(_) => return Err(format!("`{text}` has lanes").into()),
-        };
-        let mut all = Vec::new();
-        for (index, element) in range.zip(elements) {
-            let one = Evaluated {
-                value: Value::One(element),
-                ..value.clone()
+        if array {
+            let memory = matches!(value.value, Number::Many(_));
+            let count = scalars.len() as u64 + value.more;
+            let first = format!("{text}[0]");
+            let handle = match self.shell.debugger.evaluate(&first) {
+                Ok(_) => Handle::Elements {
+                    wave,
+                    text: text.to_owned(),
+                    count,
+                    memory,
+                },
+                Err(_) => Handle::Values(wave, value.clone()),
             };
-            all.push(json!({
-                "name": format!("[{index}]"),
-                "value": one.show(radix)?,
-                "evaluateName": format!("@{name}[{index}]"),
-                "variablesReference": 0,
-            }));
+            shown["indexedVariables"] = count.into();
+            shown["variablesReference"] = self.handles.add(handle).into();
         }
-        Ok(all)
-    }
-
-    pub(super) fn set_variable(&mut self, given: Arguments<'_>) -> Result<Json, Refused> {
-        let reference = given.need_number("variablesReference")?;
-        let text = self
-            .handles
-            .expression(reference, given.need_text("name")?)?;
-        if let Some(wave) = self.handles.get(reference)?.wave() {
-            self.select(wave + 1)?;
-        }
-        self.assign(&text, given)
-    }
-
-    pub(super) fn set_expression(&mut self, given: Arguments<'_>) -> Result<Json, Refused> {
-        self.select_frame(given)?;
-        let text = given.need_text("expression")?.to_owned();
-        self.assign(&text, given)
-    }
-
-    fn assign(&mut self, text: &str, given: Arguments<'_>) -> Result<Json, Refused> {
-        let value = given.need_text("value")?;
-        self.program()?.debugger.assign(text, value)?;
-        let mut shown = self.variable(text, text, radix(given)?);
-        if let Some(shown) = shown.as_object_mut() {
-            shown.remove("name");
-            shown.remove("evaluateName");
+        match value.place {
+            Some((Space::Global, address)) => {
+                shown["memoryReference"] = memory::reference(address).into();
+            }
+            Some((Space::Lds, offset)) => {
+                shown["memoryReference"] = memory::lds_reference(offset).into();
+            }
+            _ => {}
         }
         Ok(shown)
     }
 
-    /// The value of an expression, which may end with a format: `v3/f`.
-    pub(super) fn evaluate(&mut self, given: Arguments<'_>) -> Result<Json, Refused> {
-        self.select_frame(given)?;
-        let text = given.need_text("expression")?.trim();
-        let format = text.rsplit_once('/').and_then(|(before, format)| {
-            let mut letters = format.chars();
-            let radix = Radix::of(letters.next()?)?;
-            letters.next().is_none().then_some((before, radix))
-        });
-        let (text, radix) = match format {
-            Some((before, radix)) => (before.trim(), Some(radix)),
-            None => (text, radix(given)?),
-        };
-        let debugger = &self.program()?.debugger;
-        let (wave, value) = (debugger.selected(), debugger.evaluate(text)?);
-        let shown = value.show(radix)?;
-        let mut it = self.shown("", text, shown, &value, wave);
-        it["result"] = it["value"].take();
-        Ok(it)
+    /// A variable.
+    fn variable(&mut self, name: &str, text: &str, radix: Option<Radix>) -> Result<Value, Failure> {
+        let value = self.shell.debugger.evaluate(text)?;
+        let mut shown = self.shown(text, &value, radix)?;
+        shown["name"] = name.into();
+        shown["evaluateName"] = text.into();
+        Ok(shown)
     }
+
+    pub(super) fn variables(&mut self, request: &Request) -> Answer {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Arguments {
+            variables_reference: u64,
+            filter: Option<Filter>,
+            #[serde(default)]
+            start: u64,
+            #[serde(default)]
+            count: u64,
+            format: Option<Format>,
+        }
+        #[derive(Deserialize, PartialEq)]
+        #[serde(rename_all = "camelCase")]
+        enum Filter {
+            Indexed,
+            Named,
+        }
+        let arguments: Arguments = request.arguments()?;
+        let handle = self.handles.get(arguments.variables_reference)?;
+        let (wave, total, indexed) = match &handle {
+            Handle::Scope(wave, kind) => {
+                self.select_if_stopped(*wave)?;
+                (
+                    *wave,
+                    self.size(*kind)?,
+                    matches!(kind, Kind::Lds | Kind::Scratch),
+                )
+            }
+            Handle::Elements { wave, count, .. } => (*wave, *count, true),
+            Handle::Values(wave, value) => {
+                let count = match &value.value {
+                    Number::One(_) => 1,
+                    Number::Lanes(all) | Number::Many(all) => all.len() as u64,
+                };
+                (*wave, count, true)
+            }
+        };
+        let other = match arguments.filter {
+            Some(Filter::Indexed) => !indexed,
+            Some(Filter::Named) => indexed,
+            None => false,
+        };
+        if other {
+            return Ok(json!({ "variables": [] }));
+        }
+        self.select_if_stopped(wave)?;
+        let start = arguments.start.min(total);
+        let count = match arguments.count {
+            0 => MOST,
+            count => count.min(MOST),
+        };
+        let range = start..total.min(start.saturating_add(count));
+        let radix = radix(arguments.format);
+        let variables = match handle {
+            Handle::Scope(_, kind) => self.of_scope(kind, range, radix)?,
+            Handle::Elements { text, memory, .. } if !range.is_empty() => {
+                self.elements(&text, memory, range, radix)?
+            }
+            Handle::Elements { .. } => Vec::new(),
+            Handle::Values(_, value) => list(&value, range, 0, None, radix)?,
+        };
+        Ok(json!({ "variables": variables }))
+    }
+
+    /// After the program's end there are values of buffers.
+    fn select_if_stopped(&mut self, wave: u32) -> Result<(), Failure> {
+        match self.shell.debugger.stop() {
+            Some(_) => Ok(self.shell.debugger.select(wave)?),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of variables of a scope.
+    fn size(&self, kind: Kind) -> Result<u64, Failure> {
+        let debugger = &self.shell.debugger;
+        let wave = debugger.selected();
+        Ok(match kind {
+            Kind::Buffers => self.shell.session.buffers.len() as u64,
+            Kind::Special => SPECIAL.len() as u64,
+            Kind::Scalars => u64::from(debugger.registers()?.sgpr_count).min(SCALARS),
+            Kind::Vectors => debugger.registers()?.vgpr_count.into(),
+            Kind::Lds => debugger.inspect(|state| state.lds().len() as u64 / 4)?,
+            Kind::Scratch => {
+                let bytes = debugger.inspect(move |state| state.scratch(wave).lane_bytes)?;
+                u64::from(bytes) / 4
+            }
+        })
+    }
+
+    fn of_scope(
+        &mut self,
+        kind: Kind,
+        range: std::ops::Range<u64>,
+        radix: Option<Radix>,
+    ) -> Result<Vec<Value>, Failure> {
+        let mut all = Vec::new();
+        match kind {
+            Kind::Buffers => {
+                for index in range {
+                    all.extend(self.buffer(index as usize)?);
+                }
+            }
+            Kind::Special => {
+                for index in range {
+                    // Not every target has all of them.
+                    let name = SPECIAL[index as usize];
+                    all.extend(self.variable(name, name, radix).ok());
+                }
+            }
+            Kind::Scalars | Kind::Vectors => {
+                let letter = if kind == Kind::Scalars { 's' } else { 'v' };
+                for number in range {
+                    let name = format!("{letter}{number}");
+                    all.push(self.variable(&name, &name, radix)?);
+                }
+            }
+            Kind::Lds if range.is_empty() => {}
+            Kind::Lds => {
+                let text = format!("lds[{}]", range.start * 4);
+                let count = range.end - range.start;
+                let value = self.shell.debugger.examine(&text, None, count)?;
+                all = list(&value, 0..count, range.start, Some(("lds", 4)), radix)?;
+            }
+            Kind::Scratch => {
+                for index in range {
+                    let name = format!("[0x{:x}]", 4 * index);
+                    all.push(self.variable(&name, &format!("scratch{name}"), radix)?);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// A buffer of the manifest.
+    fn buffer(&mut self, index: usize) -> Result<Option<Value>, Failure> {
+        let session = self.shell.session;
+        let pair = session
+            .buffers
+            .get(index)
+            .zip(session.manifest.buffers.get(index));
+        let Some((buffer, spec)) = pair else {
+            return Ok(None);
+        };
+        let (name, size) = match spec.array.dtype {
+            Some(dtype) => (dtype.name(), dtype.size() as u64),
+            None => ("u8", 1),
+        };
+        let count = buffer.len() / size;
+        let text = format!("@{}", spec.name);
+        let reference = match count {
+            0 => 0,
+            _ => self.handles.add(Handle::Elements {
+                wave: self.shell.debugger.selected(),
+                text: text.clone(),
+                count,
+                memory: true,
+            }),
+        };
+        Ok(Some(json!({
+            "name": spec.name,
+            "value": format!("{count} elements of {name} at 0x{:x}", buffer.address()),
+            "type": format!("{name}[{count}]"),
+            "evaluateName": text,
+            "variablesReference": reference,
+            "indexedVariables": count,
+            "memoryReference": memory::reference(buffer.address()),
+        })))
+    }
+
+    /// Elements of what an expression names.
+    fn elements(
+        &mut self,
+        text: &str,
+        memory: bool,
+        range: std::ops::Range<u64>,
+        radix: Option<Radix>,
+    ) -> Result<Vec<Value>, Failure> {
+        if memory {
+            let part = format!("{text}[{}:{}]", range.start, range.end - 1);
+            let value = self.shell.debugger.evaluate(&part)?;
+            let count = range.end - range.start;
+            return list(&value, 0..count, range.start, Some((text, 1)), radix);
+        }
+        let value = self.shell.debugger.evaluate(text)?;
+        list(&value, range, 0, Some((text, 1)), radix)
+    }
+
+    /// The expression of a variable.
+    pub(super) fn target(&mut self, reference: u64, name: &str) -> Result<String, Failure> {
+        let handle = self.handles.get(reference)?;
+        let (wave, text) = match handle {
+            Handle::Scope(wave, Kind::Buffers) => (wave, format!("@{name}")),
+            Handle::Scope(wave, Kind::Lds) => (wave, format!("lds{name}")),
+            Handle::Scope(wave, Kind::Scratch) => (wave, format!("scratch{name}")),
+            Handle::Scope(wave, _) => (wave, name.to_owned()),
+            Handle::Elements { wave, text, .. } => (wave, format!("{text}{name}")),
+            Handle::Values(..) => {
+                return Err("the value of an expression cannot be set, nor watched"
+                    .to_owned()
+                    .into());
+            }
+        };
+        self.select_if_stopped(wave)?;
+        Ok(text)
+    }
+
+    pub(super) fn set_variable(&mut self, request: &Request) -> Answer {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Arguments {
+            variables_reference: u64,
+            name: String,
+            value: String,
+            format: Option<Format>,
+        }
+        let arguments: Arguments = request.arguments()?;
+        let text = self.target(arguments.variables_reference, &arguments.name)?;
+        self.assign(&text, &arguments.value, arguments.format)
+    }
+
+    pub(super) fn set_expression(&mut self, request: &Request) -> Answer {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Arguments {
+            expression: String,
+            value: String,
+            frame_id: Option<u64>,
+            format: Option<Format>,
+        }
+        let arguments: Arguments = request.arguments()?;
+        self.select_frame(arguments.frame_id)?;
+        self.assign(&arguments.expression, &arguments.value, arguments.format)
+    }
+
+    fn assign(&mut self, text: &str, value: &str, format: Option<Format>) -> Answer {
+        let (text, _) = Radix::split(text);
+        self.shell.debugger.assign(text, value)?;
+        let value = self.shell.debugger.evaluate(text)?;
+        self.shown(text, &value, radix(format))
+    }
+}
+
+/// The values of a range as variables. The first value is that of the index `base`; `of` is the
+/// expression whose elements they are, and the bytes that its index counts.
+fn list(
+    value: &Evaluated,
+    range: std::ops::Range<u64>,
+    base: u64,
+    of: Option<(&str, u64)>,
+    radix: Option<Radix>,
+) -> Result<Vec<Value>, Failure> {
+    let (scalars, lanes) = match &value.value {
+        Number::One(scalar) => (std::slice::from_ref(scalar), false),
+        Number::Lanes(all) => (&all[..], true),
+        Number::Many(all) => (&all[..], false),
+    };
+    let mut variables = Vec::new();
+    for index in range {
+        let Some(scalar) = scalars.get(index as usize) else {
+            break;
+        };
+        let one = Evaluated {
+            value: Number::One(*scalar),
+            exec: value.exec,
+            default: value.default,
+            place: None,
+            more: 0,
+        };
+        let name = match of {
+            Some((_, bytes)) if bytes > 1 => format!("[0x{:x}]", (base + index) * bytes),
+            _ => format!("[{}]", base + index),
+        };
+        let dtype = scalar.dtype.name();
+        let active = !lanes || value.exec >> (index & 63) & 1 == 1;
+        let mut variable = json!({
+            "name": name,
+            "value": one.show(radix)?,
+            "type": if active { dtype.to_owned() } else { format!("{dtype}, inactive lane") },
+            "variablesReference": 0,
+        });
+        if let Some((text, _)) = of {
+            variable["evaluateName"] = format!("{text}{name}").into();
+        }
+        if let Some((space, first)) = value.place {
+            let at = first + index * scalar.dtype.size() as u64;
+            variable["memoryReference"] = match space {
+                Space::Lds => memory::lds_reference(at).into(),
+                _ => memory::reference(at).into(),
+            };
+        }
+        variables.push(variable);
+    }
+    Ok(variables)
 }

@@ -1,185 +1,171 @@
-//! Messages: a header with the length, an empty line, JSON.
+//! Messages on the wire: a header with the length, an empty line, JSON.
 
-use std::io::{self, BufRead as _, BufReader, Read};
+use std::io::{self, BufRead, BufWriter, Read, Write as _};
+use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-/// Most bytes of a message. Requests are small; only what is written to memory is larger.
-const MAX_MESSAGE: usize = 16 << 20;
+use crate::cli::new_file::Unwritten;
+use crate::cli::output::Output;
 
-/// Most bytes of a line of a header.
-const MAX_LINE: u64 = 1024;
+/// Most bytes of a header's line.
+const LINE: usize = 4 << 10;
 
 /// Most lines of a header.
-const MAX_LINES: usize = 32;
+const LINES: usize = 16;
 
-/// What is no message.
+/// Most bytes of a message.
+const MESSAGE: usize = 64 << 20;
+
+/// Why a message cannot be read. Where the next one begins is unknown then.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Damaged {
-    #[error("a message cannot be read: {0}")]
-    Read(#[from] io::Error),
-    #[error("a header ends early")]
-    Header,
-    #[error("a header has a line of more than {MAX_LINE} bytes or more than {MAX_LINES} lines")]
+pub(super) enum FrameError {
+    #[error("cannot read: {0}")]
+    Io(#[from] io::Error),
+    #[error("the input ends within a message")]
+    Truncated,
+    #[error("a line of the header is longer than {LINE} bytes, or there are more than {LINES}")]
     LongHeader,
-    #[error("a header has no valid Content-Length")]
-    Length,
-    #[error("a message of {0} bytes is larger than {MAX_MESSAGE}")]
-    Long(usize),
-    #[error("a message ends early: it is to have {wanted} bytes and has {got}")]
-    Short { wanted: usize, got: usize },
-    #[error("a message is no JSON: {0}")]
+    #[error("a header without `Content-Length: N`")]
+    NoLength,
+    #[error("`{0}` is no line of a header; `Content-Length: N` was expected")]
+    Header(String),
+    #[error("a message of {0} bytes; {MESSAGE} are the most")]
+    TooLong(u64),
+    #[error("a message that is no JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// Reads messages.
-pub(super) struct Reader<R>(BufReader<R>);
-
-impl<R: Read> Reader<R> {
-    pub(super) fn new(input: R) -> Reader<R> {
-        Reader(BufReader::new(input))
+/// Reads a message; `None` at the end of the input.
+pub(super) fn read(input: &mut impl BufRead) -> Result<Option<Value>, FrameError> {
+    let mut length = None;
+    for number in 0..=LINES {
+        let mut line = Vec::new();
+        input.take(LINE as u64).read_until(b'\n', &mut line)?;
+        if line.is_empty() && number == 0 {
+            return Ok(None);
+        }
+        let Some(line) = line.strip_suffix(b"\n") else {
+            return Err(match line.len() < LINE {
+                true => FrameError::Truncated,
+                false => FrameError::LongHeader,
+            });
+        };
+        let line = String::from_utf8_lossy(line);
+        let line = line.trim_end_matches('\r');
+        if line.is_empty() {
+            return body(input, length.ok_or(FrameError::NoLength)?).map(Some);
+        }
+        let wrong = || FrameError::Header(line.chars().take(80).collect());
+        let (name, value) = line.split_once(':').ok_or_else(wrong)?;
+        if name.trim().eq_ignore_ascii_case("content-length") {
+            length = Some(value.trim().parse().map_err(|_| wrong())?);
+        }
     }
+    Err(FrameError::LongHeader)
+}
 
-    /// The next message; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Value>, Damaged> {
-        let mut length = None;
-        for number in 0..=MAX_LINES {
-            let mut line = Vec::new();
-            let read = (&mut self.0).take(MAX_LINE).read_until(b'\n', &mut line)?;
-            if read == 0 && number == 0 {
-                return Ok(None);
-            }
-            if line.last() != Some(&b'\n') {
-                let long = read as u64 == MAX_LINE;
-                return Err(if long {
-                    Damaged::LongHeader
-                } else {
-                    Damaged::Header
-                });
-            }
-            let line = String::from_utf8_lossy(&line);
-            match line.trim_end().split_once(':') {
-                _ if line.trim_end().is_empty() => {
-                    let length: usize = length.ok_or(Damaged::Length)?;
-                    return self.body(length).map(Some);
-                }
-                Some((name, value)) if name.eq_ignore_ascii_case("Content-Length") => {
-                    length = Some(value.trim().parse().map_err(|_| Damaged::Length)?);
-                }
-                _ => {}
-            }
-        }
-        Err(Damaged::LongHeader)
-    }
-
-    fn body(&mut self, wanted: usize) -> Result<Value, Damaged> {
-        if wanted > MAX_MESSAGE {
-            return Err(Damaged::Long(wanted));
-        }
-        let mut bytes = Vec::new();
-        let got = (&mut self.0).take(wanted as u64).read_to_end(&mut bytes)?;
-        if got < wanted {
-            return Err(Damaged::Short { wanted, got });
-        }
-        Ok(serde_json::from_slice(&bytes)?)
+fn body(input: &mut impl BufRead, length: u64) -> Result<Value, FrameError> {
+    let bytes = usize::try_from(length).ok().filter(|&it| it <= MESSAGE);
+    let bytes = bytes.ok_or(FrameError::TooLong(length))?;
+    // It grows with what is there, whatever the header says.
+    let mut text = Vec::new();
+    input.take(length).read_to_end(&mut text)?;
+    match text.len() == bytes {
+        true => Ok(serde_json::from_slice(&text)?),
+        false => Err(FrameError::Truncated),
     }
 }
 
-/// Sends a whole message; `false` if the client is gone.
-pub(super) type Send<'o> = dyn FnMut(&str) -> anyhow::Result<bool> + 'o;
-
-/// Sends messages, with their numbers.
-pub(super) struct Writer<'o, 's> {
-    send: &'o mut Send<'s>,
-    number: u64,
-    pub(super) gone: bool,
+enum Sink<'o> {
+    Standard(&'o mut Output),
+    Socket(BufWriter<TcpStream>),
 }
 
-impl<'o, 's> Writer<'o, 's> {
-    pub(super) fn new(send: &'o mut Send<'s>) -> Writer<'o, 's> {
-        Writer {
-            send,
-            number: 0,
-            gone: false,
+/// Where messages are written.
+pub(super) struct Wire<'o> {
+    sink: Sink<'o>,
+    sequence: u64,
+    /// The client has gone.
+    closed: bool,
+}
+
+impl<'o> Wire<'o> {
+    pub(super) fn standard(out: &'o mut Output) -> Wire<'o> {
+        Wire::new(Sink::Standard(out))
+    }
+
+    pub(super) fn socket(socket: TcpStream) -> Wire<'o> {
+        Wire::new(Sink::Socket(BufWriter::new(socket)))
+    }
+
+    fn new(sink: Sink<'o>) -> Wire<'o> {
+        Wire {
+            sink,
+            sequence: 0,
+            closed: false,
         }
     }
 
-    fn message(&mut self, mut message: Value) -> anyhow::Result<()> {
-        self.number += 1;
-        message["seq"] = self.number.into();
+    /// Has the client gone?
+    pub(super) fn closed(&self) -> bool {
+        self.closed
+    }
+
+    fn send(&mut self, mut message: Value) -> Result<(), Unwritten> {
+        self.sequence += 1;
+        message["seq"] = self.sequence.into();
         let text = message.to_string();
-        let sent = (self.send)(&format!("Content-Length: {}\r\n\r\n{text}", text.len()))?;
-        self.gone |= !sent;
+        match &mut self.sink {
+            Sink::Standard(out) => {
+                write!(out, "Content-Length: {}\r\n\r\n{text}", text.len())?;
+                out.flush()?;
+                self.closed = out.closed();
+            }
+            Sink::Socket(out) => {
+                let sent = write!(out, "Content-Length: {}\r\n\r\n{text}", text.len());
+                self.closed |= sent.and_then(|()| out.flush()).is_err();
+            }
+        }
         Ok(())
     }
 
+    /// Sends an event.
+    pub(super) fn event(&mut self, event: &str, body: Value) -> Result<(), Unwritten> {
+        self.send(json!({ "type": "event", "event": event, "body": body }))
+    }
+
+    /// Prints text in the client's console.
+    pub(super) fn print(&mut self, category: &str, text: &str) -> Result<(), Unwritten> {
+        self.event("output", json!({ "category": category, "output": text }))
+    }
+
     /// Answers a request.
-    pub(super) fn respond(
+    pub(super) fn answer(
         &mut self,
-        request: &Value,
+        (seq, command): (u64, &str),
         result: Result<Value, String>,
-    ) -> anyhow::Result<()> {
-        let mut response = json!({
+    ) -> Result<(), Unwritten> {
+        let mut message = json!({
             "type": "response",
-            "request_seq": request["seq"],
-            "command": request["command"],
+            "request_seq": seq,
+            "command": command,
             "success": result.is_ok(),
         });
         match result {
-            Ok(body) => response["body"] = body,
-            Err(message) => {
-                // Braces in it would be names of variables.
-                let error = json!({"id": 1, "format": "{message}", "variables": {"message": message}, "showUser": true});
-                response["message"] = message.into();
-                response["body"] = json!({ "error": error });
+            Ok(Value::Null) => {}
+            Ok(body) => message["body"] = body,
+            Err(error) => {
+                message["message"] = error.clone().into();
+                // Braces of a format are variables, so the text is one.
+                message["body"] = json!({ "error": {
+                    "id": 1,
+                    "format": "{_text}",
+                    "variables": { "_text": error },
+                    "showUser": true,
+                } });
             }
         }
-        self.message(response)
-    }
-
-    /// Tells of an event.
-    pub(super) fn event(&mut self, event: &str, body: Value) -> anyhow::Result<()> {
-        self.message(json!({"type": "event", "event": event, "body": body}))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &[u8]) -> Result<Option<Value>, Damaged> {
-        Reader::new(text).next()
-    }
-
-    #[test]
-    fn messages_follow_one_another() {
-        let text = b"Content-Length: 2\r\n\r\n{}content-length:  7 \r\nX: y\r\n\r\n{\"a\":1}";
-        let mut reader = Reader::new(&text[..]);
-        assert_eq!(reader.next().unwrap(), Some(json!({})));
-        assert_eq!(reader.next().unwrap(), Some(json!({"a": 1})));
-        assert_eq!(reader.next().unwrap(), None);
-    }
-
-    #[test]
-    fn damaged_messages_say_why() {
-        let error = |text: &[u8]| read(text).unwrap_err().to_string();
-        assert_eq!(error(b"Content-Len"), "a header ends early");
-        assert_eq!(error(b"\r\n{}"), "a header has no valid Content-Length");
-        assert_eq!(
-            error(b"Content-Length: -1\r\n\r\n"),
-            "a header has no valid Content-Length"
-        );
-        assert_eq!(
-            error(b"Content-Length: 99999999999\r\n\r\n"),
-            "a message of 99999999999 bytes is larger than 16777216"
-        );
-        assert_eq!(
-            error(b"Content-Length: 9\r\n\r\n{}"),
-            "a message ends early: it is to have 9 bytes and has 2"
-        );
-        assert!(error(b"Content-Length: 2\r\n\r\n{]").starts_with("a message is no JSON: "));
-        let long = "a header has a line of more than 1024 bytes or more than 32 lines";
-        assert_eq!(error(&[b'a'; 5000]), long);
-        assert_eq!(error("a: b\r\n".repeat(50).as_bytes()), long);
+        self.send(message)
     }
 }
