@@ -13,6 +13,7 @@ mod diff;
 mod disasm;
 #[cfg(unix)]
 mod exec;
+mod frames;
 #[cfg(feature = "fuzz")]
 mod fuzz;
 mod info;

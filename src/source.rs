@@ -44,6 +44,7 @@ mod text;
 pub use names::demangle;
 #[cfg(feature = "jit")]
 pub(crate) use names::short;
+pub use notes::Headings;
 pub use text::SourceText;
 
 use scopes::Scopes;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use wavelift::source::SourceMap;
 use wavelift::trace::{self, Format, Names, RegisterValue, Selection, Tracer};
 use wavelift::{Launch, half};
 
@@ -20,8 +21,13 @@ pub(crate) struct TraceEvent {
     event: trace::Event,
     /// Where each access is: a name and the offset there.
     places: Vec<Option<(String, u64)>>,
+    /// The functions that the instruction is part of, the innermost first.
+    frames: Vec<Frame>,
     text: String,
 }
+
+/// A function, whether it is inlined into the next one, and the file and line in it.
+type Frame = (String, bool, Option<(String, u32)>);
 
 /// Runs a kernel on the interpreter, with copies of the arguments, and gives what a wave executes.
 pub(crate) fn record(
@@ -39,10 +45,12 @@ pub(crate) fn record(
     let there = Elsewhere::new(py, kernel, values, device)?;
     let (inner, args) = (&there.kernel.inner, &there.args);
     let names = there.names();
+    // As without debugging information where that is damaged.
+    let map = inner.module().source().ok().filter(|map| map.has_lines());
     run::interruptible(py, tracer.device(), timeout, |settings| {
         let mut events = Vec::new();
         let each = |event: &trace::Event| {
-            events.push(TraceEvent::new(event, &names));
+            events.push(TraceEvent::new(event, &names, map));
             ControlFlow::Continue(())
         };
         tracer.launch(inner, launch, args, settings, selection, each)?;
@@ -51,13 +59,19 @@ pub(crate) fn record(
 }
 
 impl TraceEvent {
-    fn new(event: &trace::Event, names: &Names) -> TraceEvent {
+    fn new(event: &trace::Event, names: &Names, map: Option<&SourceMap>) -> TraceEvent {
         let places = event.accesses.iter().map(|access| {
             let found = names.find(access);
             found.map(|(name, offset)| (name.to_owned(), offset))
         });
+        let frames = map.map_or_else(Vec::new, |map| map.frames(event.pc));
+        let frames = frames.iter().map(|frame| {
+            let line = frame.location.map(|at| (at.file.to_owned(), at.line));
+            (frame.name().into_owned(), frame.inlined, line)
+        });
         TraceEvent {
             places: places.collect(),
+            frames: frames.collect(),
             text: names.show(event).to_string(),
             event: event.clone(),
         }
@@ -103,6 +117,20 @@ impl TraceEvent {
     #[getter]
     fn symbol(&self) -> Option<(String, u64)> {
         self.event.symbol.clone()
+    }
+
+    /// File and line that it was compiled from, if the code object has lines.
+    #[getter]
+    fn line(&self) -> Option<(String, u32)> {
+        self.frames.first()?.2.clone()
+    }
+
+    /// The functions that it is part of, the innermost first, if the code object has lines: name, whether
+    /// it is inlined into the next one, and file and line in it, which is that of the call in all but
+    /// the first.
+    #[getter]
+    fn frames(&self) -> Vec<Frame> {
+        self.frames.clone()
     }
 
     /// The instruction as LLVM prints it.

@@ -1,5 +1,7 @@
 """Traces of waves, and comparisons of the engines."""
 
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,20 @@ def test_a_trace(saxpy):
     assert store.instruction in repr(store)
     scalar = next(event for event in events if event.instruction.startswith("s_load"))
     assert scalar.memory[0][:4] == ("read", None, "arguments", scalar.memory[0][3])
+
+
+def test_source_lines_of_a_trace(saxpy):
+    root = pathlib.Path(__file__).parents[2]
+    norms = wavelift.Module(root / "tests/kernels/source/lines.gfx900.co")["_Z5normsIfEvPT_PKS0_i"]
+    x = np.ones(64, np.float32)
+    events = norms.trace(x.copy(), x, 1, grid=64)
+    inlined = next(event for event in events if event.line == ("lines.hip", 16))
+    assert inlined.frames == [
+        ("float norm<float>(float, float)", True, ("lines.hip", 16)),
+        ("void norms<float>(float*, float const*, int)", False, ("lines.hip", 41)),
+    ]
+    plain = saxpy.trace(x.copy(), x, 2.0, 64, grid=64)
+    assert all(event.line is None and event.frames == [] for event in plain)
 
 
 def test_limits_of_a_trace(saxpy):

@@ -340,6 +340,15 @@ class TraceEvent:
     @property
     def symbol(self) -> tuple[str, int] | None: ...
     @property
+    def line(self) -> tuple[str, int] | None:
+        """File and line, if the code object has lines."""
+
+    @property
+    def frames(self) -> list[tuple[str, bool, tuple[str, int] | None]]:
+        """The functions that it is part of, the innermost first, if the code object has lines:
+        name, whether it is inlined into the next one, file and line."""
+
+    @property
     def instruction(self) -> str: ...
     @property
     def exec(self) -> int:

@@ -1,6 +1,6 @@
-//! Source lines as comments between instructions.
+//! Source lines as comments between instructions, and as headings of a trace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use runtime::foreign::Foreign;
@@ -54,4 +54,68 @@ impl SourceMap {
         }
         place
     }
+}
+
+/// The source lines of code as it is executed: a heading wherever another line begins.
+#[derive(Clone, Debug)]
+pub struct Headings<'a> {
+    map: &'a SourceMap,
+    known: HashMap<u64, Option<Box<str>>>,
+    /// The address of the last heading.
+    last: Option<u64>,
+}
+
+impl<'a> Headings<'a> {
+    /// Those of a code object.
+    pub fn new(map: &'a SourceMap) -> Headings<'a> {
+        Headings {
+            map,
+            known: HashMap::new(),
+            last: None,
+        }
+    }
+
+    /// The heading of an address: file, line and function, and the calls where the function is
+    /// inlined. `None` if it has no line.
+    pub fn at(&mut self, address: u64) -> Option<&str> {
+        let known = self.known.entry(address);
+        known
+            .or_insert_with(|| heading(self.map, address))
+            .as_deref()
+    }
+
+    /// The same for an instruction that is executed now, but `None` as well where the instruction before it
+    /// had the same heading. Code without a line is part of the line before it.
+    pub fn enter(&mut self, address: u64) -> Option<&str> {
+        self.at(address)?;
+        let before = self.last.replace(address);
+        let now = self.known.get(&address)?;
+        let same = before.is_some_and(|before| self.known.get(&before) == Some(now));
+        now.as_deref().filter(|_| !same)
+    }
+}
+
+fn heading(map: &SourceMap, address: u64) -> Option<Box<str>> {
+    let line = |location: Location<'_>| {
+        Location {
+            column: 0,
+            ..location
+        }
+        .to_string()
+    };
+    let mut text = line(map.location(address)?);
+    let frames = map.frames(address);
+    let Some((inner, outer)) = frames.split_first() else {
+        return Some(text.into());
+    };
+    text += &format!("  ({}", Foreign(&inner.name()));
+    for frame in outer {
+        text += ", inlined";
+        if let Some(call) = frame.location {
+            text += &format!(" at {}", line(call));
+        }
+        text += &format!(" into {}", Foreign(&frame.name()));
+    }
+    text.push(')');
+    Some(text.into())
 }

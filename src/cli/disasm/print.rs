@@ -5,6 +5,8 @@ use serde::Serialize;
 use wavelift::listing::{Item, Listing, directives};
 use wavelift::source::{Location, SourceMap, SourceText, demangle};
 
+use crate::cli::frames::{FrameReport, frames};
+
 /// What is shown besides the code.
 pub(super) struct Shown<'a> {
     /// Names as in source text.
@@ -59,21 +61,10 @@ struct JsonLine<'a> {
     error: Option<String>,
     /// Functions, the innermost first, with the line in each.
     #[serde(skip_serializing_if = "Option::is_none")]
-    frames: Option<Vec<JsonFrame<'a>>>,
+    frames: Option<Vec<FrameReport<'a>>>,
     /// The text of the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
-}
-
-#[derive(Serialize)]
-struct JsonFrame<'a> {
-    function: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    demangled: Option<String>,
-    inlined: bool,
-    file: Option<&'a str>,
-    line: Option<u32>,
-    column: Option<u32>,
 }
 
 /// A basic block.
@@ -105,19 +96,8 @@ impl Shown<'_> {
         self.demangle.then(|| demangle(name).into_owned())
     }
 
-    fn frames(&self, address: u64) -> Option<Vec<JsonFrame<'_>>> {
-        let frames = self.map?.frames(address).into_iter().map(|frame| {
-            let at = frame.location;
-            JsonFrame {
-                function: frame.function,
-                demangled: self.name(frame.function),
-                inlined: frame.inlined,
-                file: at.map(|at| at.file),
-                line: at.map(|at| at.line),
-                column: at.map(|at| at.column).filter(|column| *column != 0),
-            }
-        });
-        Some(frames.collect())
+    fn frames(&self, address: u64) -> Option<Vec<FrameReport<'_>>> {
+        Some(frames(self.map?, address, self.demangle))
     }
 }
 

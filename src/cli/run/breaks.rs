@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde::Serialize;
 use wavelift::breaks::{Breaker, Hit, Place};
+use wavelift::source::{Headings, SourceMap};
 use wavelift::trace::{RegisterChange, Registers};
 use wavelift::{DeviceOptions, Error, Settings, Stats};
 
-use super::sink::{RegisterReport, Sink};
+use super::sink::{Headed, RegisterReport, Sink, lines};
+use crate::cli::frames::LineReport;
 use crate::cli::output::{Output, complain};
 use crate::cli::session::{Planned, Session};
 
@@ -128,12 +130,15 @@ impl Breaks {
         }
         let mut written = Ok(());
         let (sink, left) = (&mut self.sink, &mut self.left);
+        let map = lines(kernel);
+        let mut headings = map.map(Headings::new);
         let each = |hit: &Hit| {
             let descriptor = &kernel.code().descriptor;
             let sgprs = descriptor.sgpr_count(hit.gfx);
             let registers = hit.registers(sgprs, descriptor.vgpr_count(hit.gfx));
-            let text = Shown(hit, &registers);
-            written = sink.write(&text, || HitReport::new(hit, &registers), out);
+            let heading = headings.as_mut().and_then(|lines| lines.at(hit.pc));
+            let text = Headed(heading, Shown(hit, &registers));
+            written = sink.write(&text, || HitReport::new(hit, &registers, map), out);
             *left -= 1;
             match written.is_err() || out.closed() || *left == 0 {
                 true => ControlFlow::Break(()),
@@ -179,19 +184,26 @@ struct HitReport<'a> {
     wave: u32,
     pc: u64,
     symbol: Option<String>,
+    #[serde(flatten)]
+    place: LineReport<'a>,
     instruction: &'a str,
     exec: String,
     registers: Vec<RegisterReport<'a>>,
 }
 
 impl<'a> HitReport<'a> {
-    fn new(hit: &'a Hit, registers: &'a [RegisterChange]) -> HitReport<'a> {
+    fn new(
+        hit: &'a Hit,
+        registers: &'a [RegisterChange],
+        map: Option<&'a SourceMap>,
+    ) -> HitReport<'a> {
         let symbol = hit.symbol.as_ref();
         HitReport {
             workgroup: hit.workgroup,
             wave: hit.wave,
             pc: hit.pc,
             symbol: symbol.map(|(name, offset)| format!("{name}+0x{offset:x}")),
+            place: LineReport::new(map, hit.pc),
             instruction: &hit.instruction,
             exec: format!("0x{:016x}", hit.state.exec()),
             registers: registers.iter().map(RegisterReport::new).collect(),

@@ -1,14 +1,16 @@
 //! Where what is printed while a run goes on goes to: text or lines of JSON.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
+use wavelift::Kernel;
+use wavelift::source::SourceMap;
 use wavelift::trace::{Format, RegisterChange, RegisterValue};
 
 use crate::cli::new_file::{NewFile, Unwritten};
-use crate::cli::output::Output;
+use crate::cli::output::{Output, complain};
 
 /// Where it goes.
 pub(super) enum Sink {
@@ -52,6 +54,27 @@ impl Sink {
             Sink::Text | Sink::Json => Ok(()),
             Sink::JsonFile(file) => Ok(file.complete(|_| Ok(()))?),
         }
+    }
+}
+
+/// The source lines of a kernel's code, if it has any.
+pub(super) fn lines(kernel: &Kernel) -> Option<&SourceMap> {
+    let map = kernel.module().source();
+    let map = map
+        .inspect_err(|error| complain(format_args!("warning: no source lines: {error}")))
+        .ok()?;
+    map.has_lines().then_some(map)
+}
+
+/// Text below the heading of its source line.
+pub(super) struct Headed<'a, T>(pub(super) Option<&'a str>, pub(super) T);
+
+impl<T: Display> Display for Headed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(heading) = self.0 {
+            writeln!(f, "{heading}")?;
+        }
+        self.1.fmt(f)
     }
 }
 

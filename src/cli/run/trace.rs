@@ -7,10 +7,12 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use runtime::foreign::Foreign;
 use serde::Serialize;
+use wavelift::source::{Headings, SourceMap};
 use wavelift::trace::{Event, Names, Next, Selection, Tracer};
 use wavelift::{Error, Settings, Stats};
 
-use super::sink::{RegisterReport, Sink};
+use super::sink::{Headed, RegisterReport, Sink, lines};
+use crate::cli::frames::LineReport;
 use crate::cli::output::Output;
 use crate::cli::session::{Planned, Session};
 
@@ -210,10 +212,13 @@ impl Trace {
         };
         let mut written = Ok(());
         let sink = &mut self.sink;
+        let map = lines(kernel);
+        let mut headings = map.map(Headings::new);
         let each = |event: &Event| {
             let names = &target.names;
-            let json = || EventReport::new(event, names);
-            written = sink.write(&names.show(event), json, out);
+            let heading = headings.as_mut().and_then(|lines| lines.enter(event.pc));
+            let json = || EventReport::new(event, names, map);
+            written = sink.write(&Headed(heading, names.show(event)), json, out);
             match written.is_err() || out.closed() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -249,6 +254,8 @@ struct EventReport<'a> {
     number: u64,
     pc: u64,
     symbol: Option<String>,
+    #[serde(flatten)]
+    place: LineReport<'a>,
     instruction: &'a str,
     exec: String,
     memory: Vec<AccessReport<'a>>,
@@ -278,7 +285,7 @@ struct AccessReport<'a> {
 }
 
 impl<'a> EventReport<'a> {
-    fn new(event: &'a Event, names: &'a Names) -> EventReport<'a> {
+    fn new(event: &'a Event, names: &'a Names, map: Option<&'a SourceMap>) -> EventReport<'a> {
         let memory = event.accesses.iter().map(|access| {
             let found = names.find(access);
             AccessReport {
@@ -303,6 +310,7 @@ impl<'a> EventReport<'a> {
             number: event.number,
             pc: event.pc,
             symbol: symbol.map(|(name, offset)| format!("{name}+0x{offset:x}")),
+            place: LineReport::new(map, event.pc),
             instruction: &event.instruction,
             exec: format!("0x{:016x}", event.exec),
             memory: memory.collect(),

@@ -98,6 +98,73 @@ fn json_has_every_instruction_of_the_wave() {
     );
 }
 
+/// A kernel with source lines, `norms<float>`, one of whose functions is inlined.
+const LINES: &[&str] = &[
+    "run",
+    "tests/kernels/source/lines.gfx900.co",
+    "--grid",
+    "64",
+    "--arg",
+    "out:f32:64",
+    "--arg",
+    "fill:f32:64:2",
+    "--arg",
+    "1",
+];
+
+const INLINED: &str = "lines.hip:16  (float norm<float>(float, float), inlined at lines.hip:41 into \
+                       void norms<float>(float*, float const*, int))";
+
+#[test]
+fn source_lines_stand_above_their_instructions() {
+    let run = wavelift(&[LINES, &["--trace"]].concat());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let headings: Vec<&str> = run
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("lines.hip:"))
+        .collect();
+    assert!(headings.contains(&INLINED), "{headings:#?}");
+    let called = "lines.hip:27  (filter::clamp(int, filter::Range))";
+    assert!(headings.contains(&called), "{headings:#?}");
+    let repeats = headings.windows(2).filter(|pair| pair[0] == pair[1]);
+    assert_eq!(repeats.count(), 0, "{headings:#?}");
+    // In JSON each instruction has its line.
+    let run = wavelift(&[LINES, &["--trace", "--trace-json"]].concat());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let all = events(&run.stdout);
+    let inlined = all.iter().find(|event| event["line"] == 16);
+    let inlined = inlined.expect("the line has code");
+    assert_eq!(inlined["file"], "lines.hip");
+    let frames = &inlined["frames"];
+    assert_eq!(frames[0]["demangled"], "float norm<float>(float, float)");
+    assert_eq!(frames[0]["inlined"], true);
+    assert_eq!((&frames[1]["line"], &frames[2]), (&41.into(), &Value::Null));
+    // Without lines there is nothing of it.
+    let plain = wavelift(&["run", SAXPY, "--trace", "--trace-json"]);
+    for event in events(&plain.stdout) {
+        for key in ["file", "line", "frames"] {
+            assert_eq!(event.get(key), None, "{event}");
+        }
+    }
+}
+
+#[test]
+fn source_lines_stand_above_hits() {
+    let breaks = ["--break", "lines.hip:16", "--break-limit", "1"];
+    let run = wavelift(&[LINES, &breaks].concat());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let first = run.stdout.lines().next();
+    assert_eq!(first, Some(INLINED), "{}", run.stdout);
+    let run = wavelift(&[LINES, &breaks, &["--break-json"]].concat());
+    let hit = &events(&run.stdout)[0];
+    assert_eq!(
+        (&hit["file"], &hit["line"]),
+        (&"lines.hip".into(), &16.into())
+    );
+    assert_eq!(hit["frames"][0]["inlined"], true);
+}
+
 #[test]
 fn a_limit_ends_the_trace_and_not_the_run() {
     let run = wavelift(&["run", SAXPY, "--trace", "--trace-limit", "3"]);
