@@ -103,12 +103,17 @@ impl BlockFacts {
             .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
             .filter(|(_, affine)| !(affine.masked && region.options().baseline))
             .collect();
-        let level = |v: &&Val| {
+        let has_uniform_offset = |v: &&Val| {
             let same = |a: Affine| a.stride == 0 && a.whole && !a.guarded && !a.stepped;
             scratch::is_scratch(block.nodes[v.index()].op)
                 && facts.address(i, **v).is_some_and(same)
         };
-        self.uniform_offsets = block.effects.iter().filter(level).copied().collect();
+        self.uniform_offsets = block
+            .effects
+            .iter()
+            .filter(has_uniform_offset)
+            .copied()
+            .collect();
         self.tables = self.tables_of(region, i, block, facts);
         self.values = noted(block, facts.has_lines(), |v| facts.line(i, v));
         let any = |of: fn(&Affine) -> bool| {

@@ -360,24 +360,24 @@ impl Emitter<'_> {
             self.wave_word(block, plan, bound);
         }
         let storage = self.storage(block, plan, v);
-        let foreseen = match addresses[..] {
+        let predicted = match addresses[..] {
             [low, _] => self.predict(block, plan, (v, exec), low),
             _ => None,
         };
         let lists = (addresses.as_slice(), exec, storage.as_slice());
-        self.inline_or_call(block, plan, v, lists, foreseen.as_ref());
+        self.inline_or_call(block, plan, v, lists, predicted.as_ref());
     }
 
     /// Emits a load or store of the lanes in `exec`, whose addresses and data or results are in
     /// slots: inline if `can_gather` holds and all active lanes are in bounds, otherwise by the
-    /// runtime. The inline path also requests the elements of `foreseen`.
+    /// runtime. The inline path also requests the elements of `predicted`.
     pub(super) fn inline_or_call(
         &mut self,
         block: &Block,
         plan: &Schedule,
         v: Val,
         lists: (&[Value], Value, &[Value]),
-        foreseen: Option<&Indirect>,
+        predicted: Option<&Indirect>,
     ) {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
@@ -407,8 +407,8 @@ impl Emitter<'_> {
             Data::Dwords(words) => {
                 self.code.require_bounds(a, &window, &groups, slow);
                 let request = |e: &mut Self, lanes| {
-                    if let Some(foreseen) = foreseen {
-                        e.request(block, plan, foreseen, lanes);
+                    if let Some(predicted) = predicted {
+                        e.request(block, plan, predicted, lanes);
                     }
                 };
                 if words == 1 {

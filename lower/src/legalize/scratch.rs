@@ -470,7 +470,7 @@ impl Emitter<'_> {
             args.extend(&bounding);
             e.effect_to(block, plan, v, (f, site), &args, out);
         };
-        let level = self.facts.has_uniform_offset(v);
+        let uniform = self.facts.has_uniform_offset(v);
         if !self.facts.is_inline_scratch(&self.code.region, block, v) {
             call(self);
             return;
@@ -508,7 +508,7 @@ impl Emitter<'_> {
                 let first = self.code.b.ctz(exec);
                 let at = self.code.b.ishl_imm(first, 2);
                 let first = self.code.word_at(offset, at);
-                if level {
+                if uniform {
                     self.code
                         .scratch_uniform(a, Offset::Word(first), slow, done);
                 } else {

@@ -364,7 +364,7 @@ impl<'f> Emitter<'f> {
             group,
             ..
         } = w;
-        let asked = match full && !self.code.is_out_of_line() {
+        let requests = match full && !self.code.is_out_of_line() {
             true => self.prefetches.share(&mut self.code, group),
             false => Vec::new(),
         };
@@ -377,7 +377,7 @@ impl<'f> Emitter<'f> {
                 (header, offset, self.code.b.ushr(offset, two))
             }
         };
-        self.code.request_at(&asked, lane, group);
+        self.code.request_at(&requests, lane, group);
         let wave = self.code.b.iadd(self.code.region.wave(), offset);
         // A segment without slots does not access the frame.
         let frame = match plan.slots {

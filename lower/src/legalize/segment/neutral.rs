@@ -67,8 +67,8 @@ impl Emitter<'_> {
             lanes.select(width, &mask, yes, no)
         };
         if rare {
-            let asked = body.any.get(&choice.args[0]).copied();
-            let any = asked.unwrap_or_else(|| self.code.lanes(body).any(&mask));
+            let known = body.any.get(&choice.args[0]).copied();
+            let any = known.unwrap_or_else(|| self.code.lanes(body).any(&mask));
             body.any.insert(choice.args[0], any);
             let mut lanes = self.code.lanes(body);
             let plain = match adds {
