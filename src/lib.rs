@@ -65,6 +65,7 @@ struct Tutorial;
 mod arg;
 pub mod breaks;
 mod buffer;
+pub mod check;
 #[cfg(feature = "compile")]
 pub mod compile;
 pub mod debug;

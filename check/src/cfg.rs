@@ -1,0 +1,340 @@
+//! A routine's instructions and control-flow graph.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use frontend::inst::Dpp;
+use frontend::op::BranchIf;
+use frontend::{Gfx, Inst, Op, Operand, decode};
+
+use crate::flow::Addresses;
+use crate::registers::{Uses, is_relative, is_valu};
+
+/// What a kernel's descriptor says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// SGPRs that hold something when a wave starts: from s0 on.
+    pub initial_sgprs: u32,
+    /// VGPRs that hold something when a wave starts.
+    pub initial_vgprs: u32,
+    /// VGPRs that the wave has.
+    pub vgprs: u32,
+    /// Bytes of LDS that the code object states, if there is no more at run time.
+    pub lds: Option<u32>,
+    /// Bytes of scratch of a lane, if the code object knows them.
+    pub scratch: Option<u32>,
+    /// A workgroup is one wave.
+    pub one_wave: bool,
+}
+
+/// Code to check: a kernel, or a function, which begins and ends as compilers agree on.
+#[derive(Clone, Copy, Debug)]
+pub struct Routine<'a> {
+    /// The target.
+    pub gfx: Gfx,
+    /// Does the code run with XNACK, so that accesses may be repeated?
+    pub xnack: bool,
+    /// Address of the first instruction.
+    pub address: u64,
+    /// The bytes.
+    pub code: &'a [u8],
+    /// Of a kernel.
+    pub kernel: Option<Kernel>,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its address.
+    pub address: u64,
+    /// What it is.
+    pub inst: Inst,
+    /// The registers that it reads and writes.
+    pub uses: Uses,
+    /// It names vector registers by a number computed at run time.
+    pub relative: bool,
+    /// An edit has removed it.
+    pub removed: bool,
+}
+
+impl Item {
+    /// The DPP fields, if it has that form.
+    pub(crate) fn dpp(&self) -> Option<Dpp> {
+        self.inst.mods.dpp
+    }
+
+    /// The immediate of `s_waitcnt`, `s_nop` and their like.
+    pub(crate) fn imm(&self) -> u32 {
+        match self.inst.src[0] {
+            Operand::Imm(imm) => imm as u32 & 0xffff,
+            _ => 0,
+        }
+    }
+}
+
+/// How control leaves a block, besides its edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaves {
+    /// It does not.
+    No,
+    /// The wave ends.
+    Ends,
+    /// To an address in registers: a return, or a jump that cannot be followed.
+    Indirect,
+    /// To an address outside of the routine, or into what is no instruction.
+    Outside,
+}
+
+/// A basic block.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// Its instructions.
+    pub(crate) items: Range<usize>,
+    /// The blocks after it. Of a conditional branch the first one is that of the branch taken.
+    pub(crate) next: Vec<usize>,
+    pub(crate) leaves: Leaves,
+    /// Is there a path to it from the beginning?
+    pub(crate) reached: bool,
+}
+
+/// A change of code, for tests of the checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// The instruction is not there.
+    Remove,
+    /// It has another immediate. A wait with all bits set does not wait.
+    Imm(u16),
+}
+
+/// A routine's instructions.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// The target.
+    pub gfx: Gfx,
+    /// By address.
+    pub items: Vec<Item>,
+    pub(crate) blocks: Vec<Block>,
+    /// Numbers of the reached blocks: each after those that lead to it, but for loops.
+    pub(crate) order: Vec<usize>,
+}
+
+impl Code {
+    /// Decodes a routine.
+    pub fn new(routine: &Routine<'_>) -> Code {
+        let gfx = routine.gfx;
+        let mut items = Vec::new();
+        // Where something is that is no instruction.
+        let mut gaps = BTreeSet::new();
+        let mut at = 0;
+        while at < routine.code.len() {
+            let address = routine.address.wrapping_add(at as u64);
+            match decode(gfx, &routine.code[at..]) {
+                Ok(inst) => {
+                    items.push(Item {
+                        address,
+                        inst,
+                        uses: Uses::of(&inst, gfx),
+                        relative: false,
+                        removed: false,
+                    });
+                    at += usize::from(inst.len);
+                }
+                Err(_) => {
+                    gaps.insert(items.len());
+                    at += 4;
+                }
+            }
+        }
+        let mut code = Code {
+            gfx,
+            items,
+            blocks: Vec::new(),
+            order: Vec::new(),
+        };
+        code.find_blocks(&gaps);
+        code.mark_relative();
+        code.find_order();
+        code
+    }
+
+    /// The same code with an edit.
+    pub fn edit(&mut self, at: usize, edit: Edit) {
+        let item = &mut self.items[at];
+        match edit {
+            Edit::Remove => item.removed = true,
+            Edit::Imm(imm) => item.inst.src[0] = Operand::Imm(i32::from(imm as i16)),
+        }
+    }
+
+    /// Does a path from the beginning lead to the instruction?
+    pub fn is_reached(&self, at: usize) -> bool {
+        let after = self.blocks.partition_point(|block| block.items.start <= at);
+        let block = after.checked_sub(1).and_then(|n| self.blocks.get(n));
+        block.is_some_and(|block| block.reached && block.items.contains(&at))
+    }
+
+    /// Does control leave to an address that the code does not tell?
+    pub(crate) fn has_indirect(&self) -> bool {
+        let mut reached = self.blocks.iter().filter(|block| block.reached);
+        reached.any(|block| block.leaves == Leaves::Indirect)
+    }
+
+    fn index_of(&self, address: u64) -> Option<usize> {
+        let found = self
+            .items
+            .binary_search_by_key(&address, |item| item.address);
+        found.ok()
+    }
+
+    fn find_blocks(&mut self, gaps: &BTreeSet<usize>) {
+        let mut begins: BTreeSet<usize> = gaps.clone();
+        begins.insert(0);
+        for (at, item) in self.items.iter().enumerate() {
+            if let Some(target) = branch_target(item).and_then(|to| self.index_of(to)) {
+                begins.insert(target);
+            }
+            if ends_block(item.inst.op()) {
+                begins.insert(at + 1);
+            }
+        }
+        // Jumps to computed addresses show further beginnings, in their own blocks only, so that
+        // one more round finds all.
+        let jumps = self.jumps(&begins);
+        begins.extend(jumps.values().filter_map(|&to| self.index_of(to)));
+        let jumps = self.jumps(&begins);
+        let starts: Vec<usize> = begins
+            .into_iter()
+            .filter(|&start| start < self.items.len())
+            .collect();
+        let number = |at: usize| starts.binary_search(&at).ok();
+        for (n, &start) in starts.iter().enumerate() {
+            let end = starts.get(n + 1).copied().unwrap_or(self.items.len());
+            let last = &self.items[end - 1];
+            let to = |address: Option<u64>| {
+                let index = address.and_then(|address| self.index_of(address));
+                index.and_then(number)
+            };
+            let behind = match end < self.items.len() && !gaps.contains(&end) {
+                true => number(end),
+                false => None,
+            };
+            let taken = to(branch_target(last));
+            let jump = jumps.get(&(end - 1)).map(|&address| to(Some(address)));
+            let (next, leaves) = match last.inst.op() {
+                Op::Endpgm => (vec![], Leaves::Ends),
+                Op::Branch(BranchIf::Always) => edges([taken]),
+                Op::Branch(_) | Op::CbranchIFork => edges([taken, behind]),
+                Op::SetPc => match jump {
+                    Some(to) => edges([to]),
+                    None => (vec![], Leaves::Indirect),
+                },
+                Op::CbranchGFork | Op::CbranchJoin | Op::Rfe | Op::RfeRestore => {
+                    (vec![], Leaves::Indirect)
+                }
+                _ => edges([behind]),
+            };
+            self.blocks.push(Block {
+                items: start..end,
+                next,
+                leaves,
+                reached: false,
+            });
+        }
+    }
+
+    /// The addresses that jumps to registers lead to, by the jump.
+    fn jumps(&self, begins: &BTreeSet<usize>) -> BTreeMap<usize, u64> {
+        let mut known = Addresses::default();
+        let mut jumps = BTreeMap::new();
+        for (at, item) in self.items.iter().enumerate() {
+            if begins.contains(&at) {
+                known = Addresses::default();
+            }
+            match item.inst.op() {
+                Op::SetPc => {
+                    if let Some(to) = known.of(item.inst.src[0]) {
+                        jumps.insert(at, to);
+                    }
+                }
+                // The function may write any register.
+                Op::Call | Op::SwapPc => known = Addresses::default(),
+                _ => known.follow(&item.inst, item.address + u64::from(item.inst.len)),
+            }
+        }
+        jumps
+    }
+
+    /// Vector instructions under GPR indexing, which compilers switch on and off in one block.
+    fn mark_relative(&mut self) {
+        let mut indexed = false;
+        let mut starts = self.blocks.iter().map(|block| block.items.start).peekable();
+        for (at, item) in self.items.iter_mut().enumerate() {
+            if starts.next_if_eq(&at).is_some() {
+                indexed = false;
+            }
+            match item.inst.op() {
+                Op::SetGprIdxOn => indexed = true,
+                Op::SetGprIdxOff => indexed = false,
+                op => item.relative = is_relative(op) || indexed && is_valu(&item.inst),
+            }
+        }
+    }
+
+    /// Marks the reached blocks and puts them into order, without recursion.
+    fn find_order(&mut self) {
+        if self.blocks.is_empty() {
+            return;
+        }
+        let mut stack = vec![(0usize, 0usize)];
+        self.blocks[0].reached = true;
+        while let Some((block, edge)) = stack.pop() {
+            match self.blocks[block].next.get(edge) {
+                Some(&next) => {
+                    stack.push((block, edge + 1));
+                    if !self.blocks[next].reached {
+                        self.blocks[next].reached = true;
+                        stack.push((next, 0));
+                    }
+                }
+                None => self.order.push(block),
+            }
+        }
+        self.order.reverse();
+    }
+}
+
+fn edges<const N: usize>(to: [Option<usize>; N]) -> (Vec<usize>, Leaves) {
+    let leaves = match to.iter().all(Option::is_some) {
+        true => Leaves::No,
+        false => Leaves::Outside,
+    };
+    (to.into_iter().flatten().collect(), leaves)
+}
+
+fn ends_block(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Branch(_)
+            | Op::Endpgm
+            | Op::SetPc
+            | Op::CbranchIFork
+            | Op::CbranchGFork
+            | Op::CbranchJoin
+            | Op::Rfe
+            | Op::RfeRestore
+    )
+}
+
+/// The address that a branch with an immediate distance leads to.
+fn branch_target(item: &Item) -> Option<u64> {
+    if !matches!(item.inst.op(), Op::Branch(_) | Op::CbranchIFork) {
+        return None;
+    }
+    item.inst.src.iter().find_map(|source| match source {
+        Operand::Imm(distance) => {
+            let distance = 4 * i64::from(*distance as i16) + 4;
+            Some(item.address.wrapping_add_signed(distance))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,110 @@
+//! Vector instructions under an EXEC that is zero on every path.
+
+use frontend::inst::EXEC_LO;
+use frontend::op::BranchIf;
+use frontend::{Effects, Encoding, Inst, Op, Operand};
+
+use crate::cfg::Code;
+use crate::finding::{Certainty, Report, Rule};
+use crate::registers::{is_valu, is_vmem};
+use crate::solve::{State, solve};
+
+static ZERO: Rule = Rule {
+    id: "exec-zero",
+    title: "a vector instruction has no active lane on any path",
+    certainty: Certainty::C,
+    source: "ISA manuals, EXEC; compilers leave such instructions at the ends of divergent code",
+};
+
+/// What is known of EXEC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exec {
+    Zero,
+    Unknown,
+}
+
+impl State for Exec {
+    fn join(&mut self, other: &Exec) -> bool {
+        let before = *self;
+        if *other == Exec::Unknown {
+            *self = Exec::Unknown;
+        }
+        *self != before
+    }
+
+    fn size(&self) -> usize {
+        0
+    }
+}
+
+fn is_zero(operand: Operand) -> bool {
+    matches!(
+        operand,
+        Operand::Inline { bits: 0, .. } | Operand::Literal { bits: 0, .. }
+    )
+}
+
+fn step(code: &Code, exec: &mut Exec, at: usize) {
+    let item = &code.items[at];
+    let inst = &item.inst;
+    let calls = matches!(inst.op(), Op::Call | Op::SwapPc);
+    let writes = item.uses.writes(EXEC_LO.into()) || item.uses.writes(u16::from(EXEC_LO) + 1);
+    if calls || writes {
+        let whole = inst.op() == Op::Mov
+            && inst.dst[0] == Operand::Sgpr(EXEC_LO)
+            && inst.dst_ty(0).bits() == 64;
+        *exec = match whole && is_zero(inst.src[0]) {
+            true => Exec::Zero,
+            false => Exec::Unknown,
+        };
+    }
+}
+
+/// Does it nothing without active lanes?
+fn needs_lanes(inst: &Inst) -> bool {
+    let vector = is_valu(inst) || is_vmem(inst) || inst.desc.encoding == Encoding::Ds;
+    let scalar = inst.dst.iter().any(|dst| matches!(dst, Operand::Sgpr(_)));
+    vector && !scalar && inst.op() != Op::Nop && !inst.desc.effects.has(Effects::IGNORES_EXEC)
+}
+
+pub(crate) fn check(code: &Code, report: &mut Report) {
+    let edge = |block: usize, number: usize, exec: &mut Exec| {
+        let Some(last) = code.blocks[block].items.clone().last() else {
+            return;
+        };
+        let (zero, other) = match code.items[last].inst.op() {
+            Op::Branch(BranchIf::Execz) => (0, 1),
+            Op::Branch(BranchIf::Execnz) => (1, 0),
+            _ => return,
+        };
+        if number == zero {
+            *exec = Exec::Zero;
+        } else if number == other {
+            *exec = Exec::Unknown;
+        }
+    };
+    let states = solve(
+        code,
+        Exec::Unknown,
+        |block, exec| {
+            for at in code.blocks[block].items.clone() {
+                step(code, exec, at);
+            }
+        },
+        edge,
+    );
+    for (block, state) in states.unwrap_or_default().into_iter().enumerate() {
+        let Some(mut exec) = state else { continue };
+        for at in code.blocks[block].items.clone() {
+            if exec == Exec::Zero && needs_lanes(&code.items[at].inst) {
+                report.add(
+                    &ZERO,
+                    at,
+                    None,
+                    "EXEC is zero here on every path".to_owned(),
+                );
+            }
+            step(code, &mut exec, at);
+        }
+    }
+}

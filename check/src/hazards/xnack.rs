@@ -1,0 +1,76 @@
+//! Runs of memory instructions that may be repeated after a page fault: their sources must be as they were.
+
+use frontend::{Encoding, Inst, Op};
+
+use crate::cfg::{Code, Routine};
+use crate::finding::{Certainty, Report, Rule};
+use crate::registers::{is_store, is_vmem};
+
+static CLAUSE: Rule = Rule {
+    id: "xnack-clause",
+    title: "with XNACK, no instruction of a run of loads writes what it or another of the run reads",
+    certainty: Certainty::A,
+    source: "LLVM checkSoftClauseHazards; ACO",
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Scalar,
+    Vector,
+}
+
+fn kind(inst: &Inst) -> Option<Kind> {
+    match inst.desc.encoding {
+        Encoding::Smem if inst.op() != Op::CacheCtl => Some(Kind::Scalar),
+        _ if is_vmem(inst) => Some(Kind::Vector),
+        _ => None,
+    }
+}
+
+/// The most instructions of a run that are compared; hardware has no longer ones.
+const LONGEST: usize = 64;
+
+pub(super) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
+    if !routine.xnack || !routine.gfx.is_gfx8_up() {
+        return;
+    }
+    for block in code.blocks.iter().filter(|block| block.reached) {
+        let mut run: Vec<usize> = Vec::new();
+        let mut of = None;
+        for at in block.items.clone() {
+            let item = &code.items[at];
+            if item.removed {
+                continue;
+            }
+            let now = kind(&item.inst).filter(|_| !is_store(&item.inst));
+            if now.is_none() || now != of || run.len() == LONGEST {
+                run.clear();
+            }
+            of = now;
+            if now.is_none() {
+                continue;
+            }
+            run.push(at);
+            let overlap = |from: usize, to: usize| {
+                let writes = code.items[from].uses.writes.iter();
+                let mut regs = writes.flat_map(|span| span.each());
+                regs.any(|reg| code.items[to].uses.reads(reg))
+            };
+            let other = run
+                .iter()
+                .find(|&&other| overlap(at, other) || overlap(other, at));
+            if let Some(&other) = other {
+                let why = match other == at {
+                    true => "it writes a register that it reads, and may be repeated".to_owned(),
+                    false => format!(
+                        "one writes what the other reads, and `{}` at {:#x} may be repeated",
+                        code.items[other].inst.text(code.gfx),
+                        code.items[other].address
+                    ),
+                };
+                report.add(&CLAUSE, at, Some(other).filter(|&other| other != at), why);
+                run.clear();
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Static checks of GCN machine code: missing and redundant waits, missing independent instructions,
+//! reads of registers that nobody wrote, code without effect, sizes that are exceeded. From the code
+//! alone; nothing is executed.
+//!
+//! A [`Routine`] is a kernel or a function. Its control-flow graph ([`Code`]) is followed with abstract
+//! states, which are joined where paths meet, until nothing changes. Work is bounded: a routine that takes
+//! too long is reported as such and not checked on.
+#![forbid(unsafe_code)]
+
+mod cfg;
+mod dead;
+mod exec;
+mod finding;
+pub mod flow;
+mod hazards;
+mod limits;
+mod registers;
+mod solve;
+#[cfg(test)]
+mod tests;
+mod uninit;
+mod waits;
+
+pub use cfg::{Code, Edit, Item, Kernel, Routine};
+pub use finding::{Certainty, Finding, Report, Rule, Severity};
+pub use registers::{Reg, Span, Uses};
+pub use waits::WaitField;
+
+/// Checks a routine.
+pub fn check(routine: &Routine<'_>) -> Report {
+    check_code(routine, &Code::new(routine))
+}
+
+/// Checks code that may have been edited.
+pub fn check_code(routine: &Routine<'_>, code: &Code) -> Report {
+    let mut report = Report::default();
+    waits::check(routine, code, &mut report);
+    hazards::check(routine, code, &mut report);
+    uninit::check(routine, code, &mut report);
+    exec::check(code, &mut report);
+    dead::check(code, &mut report);
+    limits::check(routine, code, &mut report);
+    report.finish(code);
+    report
+}

@@ -1,0 +1,272 @@
+//! Each rule with a sequence that breaks it, by one wait state or a wait, and the repaired one. The words are
+//! those of llvm-mc for the text, but for `null` and odd pairs, which it refuses.
+
+use frontend::Gfx;
+
+use crate::{Code, Edit, Kernel, Report, Routine, WaitField, check, check_code};
+
+struct Asm {
+    text: &'static str,
+    words: &'static [u32],
+}
+
+struct Case {
+    rule: &'static str,
+    gfx: Gfx,
+    function: bool,
+    broken: Asm,
+    repaired: Asm,
+}
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    Case { rule: "wait-read", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "global_load_dword v0, v[2:3], off; v_mov_b32 v1, v0; s_endpgm", words: &[0xdc508000, 0x007f0002, 0x7e020300, 0xbf810000] }, repaired: Asm { text: "global_load_dword v0, v[2:3], off; s_waitcnt vmcnt(0); v_mov_b32 v1, v0; s_endpgm", words: &[0xdc508000, 0x007f0002, 0xbf8c0f70, 0x7e020300, 0xbf810000] } },
+    Case { rule: "wait-read", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "global_load_dword v0, v[2:3], off; global_store_dword v[2:3], v1, off; s_waitcnt vmcnt(2); v_mov_b32 v1, v0; s_endpgm", words: &[0xdc508000, 0x007f0002, 0xdc708000, 0x007f0102, 0xbf8c0f72, 0x7e020300, 0xbf810000] }, repaired: Asm { text: "global_load_dword v0, v[2:3], off; global_store_dword v[2:3], v1, off; s_waitcnt vmcnt(1); v_mov_b32 v1, v0; s_endpgm", words: &[0xdc508000, 0x007f0002, 0xdc708000, 0x007f0102, 0xbf8c0f71, 0x7e020300, 0xbf810000] } },
+    Case { rule: "wait-read", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_load_dword s0, s[4:5], 0x0; s_load_dword s1, s[4:5], 0x4; s_waitcnt lgkmcnt(1); s_mov_b32 s2, s0; s_endpgm", words: &[0xc0020002, 0x00000000, 0xc0020042, 0x00000004, 0xbf8cc17f, 0xbe820000, 0xbf810000] }, repaired: Asm { text: "s_load_dword s0, s[4:5], 0x0; s_load_dword s1, s[4:5], 0x4; s_waitcnt lgkmcnt(0); s_mov_b32 s2, s0; s_endpgm", words: &[0xc0020002, 0x00000000, 0xc0020042, 0x00000004, 0xbf8cc07f, 0xbe820000, 0xbf810000] } },
+    Case { rule: "wait-read", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "ds_read_b32 v0, v2; ds_read_b32 v1, v2; s_waitcnt lgkmcnt(1); v_mov_b32 v3, v1; s_endpgm", words: &[0xd86c0000, 0x00000002, 0xd86c0000, 0x01000002, 0xbf8cc17f, 0x7e060301, 0xbf810000] }, repaired: Asm { text: "ds_read_b32 v0, v2; ds_read_b32 v1, v2; s_waitcnt lgkmcnt(1); v_mov_b32 v3, v0; s_endpgm", words: &[0xd86c0000, 0x00000002, 0xd86c0000, 0x01000002, 0xbf8cc17f, 0x7e060300, 0xbf810000] } },
+    Case { rule: "wait-read", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "flat_load_dword v0, v[2:3]; s_waitcnt vmcnt(0); v_mov_b32 v1, v0; s_endpgm", words: &[0xdc500000, 0x00000002, 0xbf8c0f70, 0x7e020300, 0xbf810000] }, repaired: Asm { text: "flat_load_dword v0, v[2:3]; s_waitcnt vmcnt(0) lgkmcnt(0); v_mov_b32 v1, v0; s_endpgm", words: &[0xdc500000, 0x00000002, 0xbf8c0070, 0x7e020300, 0xbf810000] } },
+    Case { rule: "wait-read", gfx: Gfx::Gfx803, function: false, broken: Asm { text: "buffer_load_dword v0, off, s[0:3], 0; s_waitcnt expcnt(0); v_mov_b32 v1, v0; s_endpgm", words: &[0xe0500000, 0x80000000, 0xbf8c0f0f, 0x7e020300, 0xbf810000] }, repaired: Asm { text: "buffer_load_dword v0, off, s[0:3], 0; s_waitcnt vmcnt(0); v_mov_b32 v1, v0; s_endpgm", words: &[0xe0500000, 0x80000000, 0xbf8c0f70, 0x7e020300, 0xbf810000] } },
+    Case { rule: "wait-write", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "global_load_dword v0, v[2:3], off; v_mov_b32 v0, 0; s_endpgm", words: &[0xdc508000, 0x007f0002, 0x7e000280, 0xbf810000] }, repaired: Asm { text: "global_load_dword v0, v[2:3], off; s_waitcnt vmcnt(0); v_mov_b32 v0, 0; s_endpgm", words: &[0xdc508000, 0x007f0002, 0xbf8c0f70, 0x7e000280, 0xbf810000] } },
+    Case { rule: "wait-write", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "global_load_dword v0, v[2:3], off; ds_read_b32 v0, v2; s_endpgm", words: &[0xdc508000, 0x007f0002, 0xd86c0000, 0x00000002, 0xbf810000] }, repaired: Asm { text: "global_load_dword v0, v[2:3], off; global_load_dword v0, v[2:3], off; s_endpgm", words: &[0xdc508000, 0x007f0002, 0xdc508000, 0x007f0002, 0xbf810000] } },
+    Case { rule: "wait-source", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "exp mrt0 v0, v1, v2, v3; v_mov_b32 v0, 0; s_endpgm", words: &[0xc400000f, 0x03020100, 0x7e000280, 0xbf810000] }, repaired: Asm { text: "exp mrt0 v0, v1, v2, v3; s_waitcnt expcnt(0); v_mov_b32 v0, 0; s_endpgm", words: &[0xc400000f, 0x03020100, 0xbf8ccf0f, 0x7e000280, 0xbf810000] } },
+    Case { rule: "wait-source", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "exp mrt0 v0, v1, v2, v3; s_mov_b64 exec, 0; s_endpgm", words: &[0xc400000f, 0x03020100, 0xbefe0180, 0xbf810000] }, repaired: Asm { text: "exp mrt0 v0, v1, v2, v3; s_waitcnt expcnt(0); s_mov_b64 exec, 0; s_endpgm", words: &[0xc400000f, 0x03020100, 0xbf8ccf0f, 0xbefe0180, 0xbf810000] } },
+    Case { rule: "wait-source", gfx: Gfx::Gfx600, function: false, broken: Asm { text: "buffer_store_dword v0, off, s[0:3], 0; v_mov_b32 v0, 0; s_endpgm", words: &[0xe0700000, 0x80000000, 0x7e000280, 0xbf810000] }, repaired: Asm { text: "buffer_store_dword v0, off, s[0:3], 0; s_waitcnt expcnt(0); v_mov_b32 v0, 0; s_endpgm", words: &[0xe0700000, 0x80000000, 0xbf8c0f0f, 0x7e000280, 0xbf810000] } },
+    Case { rule: "wait-barrier", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "ds_write_b32 v0, v1; s_barrier; s_endpgm", words: &[0xd81a0000, 0x00000100, 0xbf8a0000, 0xbf810000] }, repaired: Asm { text: "ds_write_b32 v0, v1; s_waitcnt lgkmcnt(0); s_barrier; s_endpgm", words: &[0xd81a0000, 0x00000100, 0xbf8cc07f, 0xbf8a0000, 0xbf810000] } },
+    Case { rule: "wait-lds-load", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_mov_b32 m0, 0; s_nop 0; buffer_load_dword off, s[0:3], 0 lds; ds_read_b32 v0, v1; s_endpgm", words: &[0xbefc0080, 0xbf800000, 0xe0510000, 0x80000000, 0xd86c0000, 0x00000001, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 m0, 0; s_nop 0; buffer_load_dword off, s[0:3], 0 lds; s_waitcnt vmcnt(0); ds_read_b32 v0, v1; s_endpgm", words: &[0xbefc0080, 0xbf800000, 0xe0510000, 0x80000000, 0xbf8c0f70, 0xd86c0000, 0x00000001, 0xbf810000] } },
+    Case { rule: "wait-vccz", gfx: Gfx::Gfx700, function: false, broken: Asm { text: "s_mov_b64 vcc, 0; s_load_dword s0, s[4:5], 0x0; s_cbranch_vccz 0; s_endpgm", words: &[0xbeea0480, 0xc0000500, 0xbf860000, 0xbf810000] }, repaired: Asm { text: "s_mov_b64 vcc, 0; s_load_dword s0, s[4:5], 0x0; s_waitcnt lgkmcnt(0); s_cbranch_vccz 0; s_endpgm", words: &[0xbeea0480, 0xc0000500, 0xbf8c007f, 0xbf860000, 0xbf810000] } },
+    Case { rule: "wait-return", gfx: Gfx::Gfx900, function: true, broken: Asm { text: "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0); global_load_dword v0, v[2:3], off; s_setpc_b64 s[30:31]", words: &[0xbf8c0000, 0xdc508000, 0x007f0002, 0xbe801d1e] }, repaired: Asm { text: "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0); global_load_dword v0, v[2:3], off; s_waitcnt vmcnt(0); s_setpc_b64 s[30:31]", words: &[0xbf8c0000, 0xdc508000, 0x007f0002, 0xbf8c0f70, 0xbe801d1e] } },
+    Case { rule: "wait-entry", gfx: Gfx::Gfx900, function: true, broken: Asm { text: "s_waitcnt vmcnt(0); v_mov_b32 v0, 0; s_setpc_b64 s[30:31]", words: &[0xbf8c0f70, 0x7e000280, 0xbe801d1e] }, repaired: Asm { text: "s_waitcnt vmcnt(0) lgkmcnt(0); v_mov_b32 v0, 0; s_setpc_b64 s[30:31]", words: &[0xbf8c0070, 0x7e000280, 0xbe801d1e] } },
+    Case { rule: "nop-sgpr-smrd", gfx: Gfx::Gfx600, function: false, broken: Asm { text: "v_readlane_b32 s4, v0, 1; s_nop 2; s_load_dword s0, s[4:5], 0x0; s_endpgm", words: &[0x02090300, 0xbf800002, 0xc0000500, 0xbf810000] }, repaired: Asm { text: "v_readlane_b32 s4, v0, 1; s_nop 3; s_load_dword s0, s[4:5], 0x0; s_endpgm", words: &[0x02090300, 0xbf800003, 0xc0000500, 0xbf810000] } },
+    Case { rule: "nop-descriptor-smrd", gfx: Gfx::Gfx600, function: false, broken: Asm { text: "s_mov_b32 s4, 0; s_nop 2; s_buffer_load_dword s0, s[4:7], 0x0; s_endpgm", words: &[0xbe840380, 0xbf800002, 0xc2000500, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 s4, 0; s_nop 3; s_buffer_load_dword s0, s[4:7], 0x0; s_endpgm", words: &[0xbe840380, 0xbf800003, 0xc2000500, 0xbf810000] } },
+    Case { rule: "nop-sgpr-vmem", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "v_readfirstlane_b32 s4, v0; s_nop 3; buffer_store_dword v0, off, s[0:3], s4; s_endpgm", words: &[0x7e080500, 0xbf800003, 0xe0700000, 0x04000000, 0xbf810000] }, repaired: Asm { text: "v_readfirstlane_b32 s4, v0; s_nop 4; buffer_store_dword v0, off, s[0:3], s4; s_endpgm", words: &[0x7e080500, 0xbf800004, 0xe0700000, 0x04000000, 0xbf810000] } },
+    Case { rule: "nop-lane-select", gfx: Gfx::Gfx803, function: false, broken: Asm { text: "v_readfirstlane_b32 s4, v0; s_nop 2; v_readlane_b32 s5, v0, s4; s_endpgm", words: &[0x7e080500, 0xbf800002, 0xd2890005, 0x00000900, 0xbf810000] }, repaired: Asm { text: "v_readfirstlane_b32 s4, v0; s_nop 3; v_readlane_b32 s5, v0, s4; s_endpgm", words: &[0x7e080500, 0xbf800003, 0xd2890005, 0x00000900, 0xbf810000] } },
+    Case { rule: "nop-vcc-div-fmas", gfx: Gfx::Gfx700, function: false, broken: Asm { text: "v_cmp_eq_u32 vcc, v0, v1; s_nop 2; v_div_fmas_f32 v0, v0, v1, v2; s_endpgm", words: &[0x7d840300, 0xbf800002, 0xd2de0000, 0x040a0300, 0xbf810000] }, repaired: Asm { text: "v_cmp_eq_u32 vcc, v0, v1; s_nop 3; v_div_fmas_f32 v0, v0, v1, v2; s_endpgm", words: &[0x7d840300, 0xbf800003, 0xd2de0000, 0x040a0300, 0xbf810000] } },
+    Case { rule: "nop-vgpr-dpp", gfx: Gfx::Gfx803, function: false, broken: Asm { text: "v_mov_b32 v0, 0; s_nop 0; v_mov_b32_dpp v1, v0 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf; s_endpgm", words: &[0x7e000280, 0xbf800000, 0x7e0202fa, 0xff00b100, 0xbf810000] }, repaired: Asm { text: "v_mov_b32 v0, 0; s_nop 1; v_mov_b32_dpp v1, v0 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf; s_endpgm", words: &[0x7e000280, 0xbf800001, 0x7e0202fa, 0xff00b100, 0xbf810000] } },
+    Case { rule: "nop-exec-dpp", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "v_cmpx_eq_u32 vcc, v2, v1; s_nop 3; v_mov_b32_dpp v1, v0 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf; s_endpgm", words: &[0x7db40302, 0xbf800003, 0x7e0202fa, 0xff00b100, 0xbf810000] }, repaired: Asm { text: "v_cmpx_eq_u32 vcc, v2, v1; s_nop 4; v_mov_b32_dpp v1, v0 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf; s_endpgm", words: &[0x7db40302, 0xbf800004, 0x7e0202fa, 0xff00b100, 0xbf810000] } },
+    Case { rule: "nop-store-data", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "global_store_dwordx4 v[0:1], v[4:7], off; v_mov_b32 v5, 0; s_endpgm", words: &[0xdc7c8000, 0x007f0400, 0x7e0a0280, 0xbf810000] }, repaired: Asm { text: "global_store_dwordx4 v[0:1], v[4:7], off; s_nop 0; v_mov_b32 v5, 0; s_endpgm", words: &[0xdc7c8000, 0x007f0400, 0xbf800000, 0x7e0a0280, 0xbf810000] } },
+    Case { rule: "nop-setreg-getreg", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s0; s_nop 0; s_getreg_b32 s1, hwreg(HW_REG_MODE); s_endpgm", words: &[0xb9001801, 0xbf800000, 0xb881f801, 0xbf810000] }, repaired: Asm { text: "s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s0; s_nop 1; s_getreg_b32 s1, hwreg(HW_REG_MODE); s_endpgm", words: &[0xb9001801, 0xbf800001, 0xb881f801, 0xbf810000] } },
+    Case { rule: "nop-setreg-setreg", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s0; s_nop 0; s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s1; s_endpgm", words: &[0xb9001801, 0xbf800000, 0xb9011801, 0xbf810000] }, repaired: Asm { text: "s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s0; s_nop 1; s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s1; s_endpgm", words: &[0xb9001801, 0xbf800001, 0xb9011801, 0xbf810000] } },
+    Case { rule: "nop-setreg-setreg", gfx: Gfx::Gfx600, function: false, broken: Asm { text: "s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s0; s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s1; s_endpgm", words: &[0xb9801801, 0xb9811801, 0xbf810000] }, repaired: Asm { text: "s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s0; s_nop 0; s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s1; s_endpgm", words: &[0xb9801801, 0xbf800000, 0xb9811801, 0xbf810000] } },
+    Case { rule: "nop-trapsts-rfe", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_setreg_b32 hwreg(HW_REG_TRAPSTS, 0, 4), s0; s_rfe_b64 s[0:1]", words: &[0xb9001803, 0xbe801f00] }, repaired: Asm { text: "s_setreg_b32 hwreg(HW_REG_TRAPSTS, 0, 4), s0; s_nop 0; s_rfe_b64 s[0:1]", words: &[0xb9001803, 0xbf800000, 0xbe801f00] } },
+    Case { rule: "nop-vskip", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_setreg_b32 hwreg(HW_REG_MODE, 28, 1), s0; s_nop 0; v_mov_b32 v0, 0; s_endpgm", words: &[0xb9000701, 0xbf800000, 0x7e000280, 0xbf810000] }, repaired: Asm { text: "s_setreg_b32 hwreg(HW_REG_MODE, 28, 1), s0; s_nop 1; v_mov_b32 v0, 0; s_endpgm", words: &[0xb9000701, 0xbf800001, 0x7e000280, 0xbf810000] } },
+    Case { rule: "nop-setvskip-getreg", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_setvskip s0, 0; s_nop 0; s_getreg_b32 s1, hwreg(HW_REG_MODE); s_endpgm", words: &[0xbf108000, 0xbf800000, 0xb881f801, 0xbf810000] }, repaired: Asm { text: "s_setvskip s0, 0; s_nop 1; s_getreg_b32 s1, hwreg(HW_REG_MODE); s_endpgm", words: &[0xbf108000, 0xbf800001, 0xb881f801, 0xbf810000] } },
+    Case { rule: "nop-vccz-data", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "v_cmp_eq_u32 vcc, v0, v1; s_nop 3; v_mov_b32 v0, src_vccz; s_endpgm", words: &[0x7d940300, 0xbf800003, 0x7e0002fb, 0xbf810000] }, repaired: Asm { text: "v_cmp_eq_u32 vcc, v0, v1; s_nop 4; v_mov_b32 v0, src_vccz; s_endpgm", words: &[0x7d940300, 0xbf800004, 0x7e0002fb, 0xbf810000] } },
+    Case { rule: "nop-m0-message", gfx: Gfx::Gfx803, function: false, broken: Asm { text: "s_mov_b32 m0, 0; s_sendmsg sendmsg(MSG_INTERRUPT); s_endpgm", words: &[0xbefc0080, 0xbf900001, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 m0, 0; s_nop 0; s_sendmsg sendmsg(MSG_INTERRUPT); s_endpgm", words: &[0xbefc0080, 0xbf800000, 0xbf900001, 0xbf810000] } },
+    Case { rule: "nop-m0-indirect", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_mov_b32 m0, 0; s_movrels_b32 s0, s1; s_endpgm", words: &[0xbefc0080, 0xbe802a01, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 m0, 0; s_nop 0; s_movrels_b32 s0, s1; s_endpgm", words: &[0xbefc0080, 0xbf800000, 0xbe802a01, 0xbf810000] } },
+    Case { rule: "nop-interp-lane", gfx: Gfx::Gfx600, function: false, broken: Asm { text: "s_mov_b32 m0, 0; v_interp_p1_f32 v0, v1, attr0.x; v_readfirstlane_b32 s0, v0; s_endpgm", words: &[0xbefc0380, 0xc8000001, 0x7e000500, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 m0, 0; v_interp_p1_f32 v0, v1, attr0.x; s_nop 0; v_readfirstlane_b32 s0, v0; s_endpgm", words: &[0xbefc0380, 0xc8000001, 0xbf800000, 0x7e000500, 0xbf810000] } },
+    Case { rule: "nop-dot", gfx: Gfx::Gfx90a, function: false, broken: Asm { text: "v_dot2_f32_f16 v0, v1, v2, v3; s_nop 1; v_mov_b32 v4, v0; s_endpgm", words: &[0xd3a34000, 0x1c0e0501, 0xbf800001, 0x7e080300, 0xbf810000] }, repaired: Asm { text: "v_dot2_f32_f16 v0, v1, v2, v3; s_nop 2; v_mov_b32 v4, v0; s_endpgm", words: &[0xd3a34000, 0x1c0e0501, 0xbf800002, 0x7e080300, 0xbf810000] } },
+    Case { rule: "nop-exec-mfma", gfx: Gfx::Gfx908, function: false, broken: Asm { text: "v_accvgpr_write_b32 a0, 1.0; v_accvgpr_write_b32 a1, 1.0; v_accvgpr_write_b32 a2, 1.0; v_accvgpr_write_b32 a3, 1.0; v_cmpx_eq_u32 vcc, v4, v1; s_nop 2; v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]; s_endpgm", words: &[0xd3d94000, 0x180000f2, 0xd3d94001, 0x180000f2, 0xd3d94002, 0x180000f2, 0xd3d94003, 0x180000f2, 0x7db40304, 0xbf800002, 0xd3c20000, 0x04020300, 0xbf810000] }, repaired: Asm { text: "v_accvgpr_write_b32 a0, 1.0; v_accvgpr_write_b32 a1, 1.0; v_accvgpr_write_b32 a2, 1.0; v_accvgpr_write_b32 a3, 1.0; v_cmpx_eq_u32 vcc, v4, v1; s_nop 3; v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]; s_endpgm", words: &[0xd3d94000, 0x180000f2, 0xd3d94001, 0x180000f2, 0xd3d94002, 0x180000f2, 0xd3d94003, 0x180000f2, 0x7db40304, 0xbf800003, 0xd3c20000, 0x04020300, 0xbf810000] } },
+    Case { rule: "nop-vgpr-mfma", gfx: Gfx::Gfx908, function: false, broken: Asm { text: "v_accvgpr_write_b32 a0, 1.0; v_accvgpr_write_b32 a1, 1.0; v_accvgpr_write_b32 a2, 1.0; v_accvgpr_write_b32 a3, 1.0; v_mov_b32 v0, 0; s_nop 0; v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]; s_endpgm", words: &[0xd3d94000, 0x180000f2, 0xd3d94001, 0x180000f2, 0xd3d94002, 0x180000f2, 0xd3d94003, 0x180000f2, 0x7e000280, 0xbf800000, 0xd3c20000, 0x04020300, 0xbf810000] }, repaired: Asm { text: "v_accvgpr_write_b32 a0, 1.0; v_accvgpr_write_b32 a1, 1.0; v_accvgpr_write_b32 a2, 1.0; v_accvgpr_write_b32 a3, 1.0; v_mov_b32 v0, 0; s_nop 1; v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]; s_endpgm", words: &[0xd3d94000, 0x180000f2, 0xd3d94001, 0x180000f2, 0xd3d94002, 0x180000f2, 0xd3d94003, 0x180000f2, 0x7e000280, 0xbf800001, 0xd3c20000, 0x04020300, 0xbf810000] } },
+    Case { rule: "misaligned-pair", gfx: Gfx::Gfx90a, function: false, broken: Asm { text: "v_add_f64 v[1:2], v[4:5], v[6:7]; s_endpgm", words: &[0xd2800001, 0x00020d04, 0xbf810000] }, repaired: Asm { text: "v_add_f64 v[2:3], v[4:5], v[6:7]; s_endpgm", words: &[0xd2800002, 0x00020d04, 0xbf810000] } },
+    Case { rule: "limit-vgprs", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "v_mov_b32 v64, 0; s_endpgm", words: &[0x7e800280, 0xbf810000] }, repaired: Asm { text: "v_mov_b32 v63, 0; s_endpgm", words: &[0x7e7e0280, 0xbf810000] } },
+    Case { rule: "limit-lds", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "ds_read_b64 v[0:1], v0 offset:65532; s_endpgm", words: &[0xd8ecfffc, 0x00000000, 0xbf810000] }, repaired: Asm { text: "ds_read_b64 v[0:1], v0 offset:504; s_endpgm", words: &[0xd8ec01f8, 0x00000000, 0xbf810000] } },
+    Case { rule: "limit-lds-stated", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "ds_read_b32 v1, v0 offset:512; s_endpgm", words: &[0xd86c0200, 0x01000000, 0xbf810000] }, repaired: Asm { text: "ds_read_b32 v1, v0 offset:508; s_endpgm", words: &[0xd86c01fc, 0x01000000, 0xbf810000] } },
+    Case { rule: "limit-scratch", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "scratch_store_dword off, v0, null offset:16; s_endpgm", words: &[0xdc704010, 0x007d0000, 0xbf810000] }, repaired: Asm { text: "scratch_store_dword off, v0, null offset:12; s_endpgm", words: &[0xdc70400c, 0x007d0000, 0xbf810000] } },
+    Case { rule: "unwritten", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "v_mov_b32 v9, v8; s_endpgm", words: &[0x7e120308, 0xbf810000] }, repaired: Asm { text: "v_mov_b32 v8, 0; v_mov_b32 v9, v8; s_endpgm", words: &[0x7e100280, 0x7e120308, 0xbf810000] } },
+    Case { rule: "exec-zero", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_mov_b64 exec, 0; v_mov_b32 v0, 0; s_endpgm", words: &[0xbefe0180, 0x7e000280, 0xbf810000] }, repaired: Asm { text: "s_mov_b64 exec, -1; v_mov_b32 v0, 0; s_endpgm", words: &[0xbefe01c1, 0x7e000280, 0xbf810000] } },
+    Case { rule: "unreached", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_branch 1; v_mov_b32 v0, 0; s_endpgm", words: &[0xbf820001, 0x7e000280, 0xbf810000] }, repaired: Asm { text: "s_branch 0; v_mov_b32 v0, 0; s_endpgm", words: &[0xbf820000, 0x7e000280, 0xbf810000] } },
+];
+
+const KERNEL: Kernel = Kernel {
+    initial_sgprs: 64,
+    initial_vgprs: 8,
+    vgprs: 64,
+    lds: Some(512),
+    scratch: Some(16),
+    one_wave: false,
+};
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn routine(gfx: Gfx, code: &[u8], kernel: Option<Kernel>) -> Routine<'_> {
+    Routine {
+        gfx,
+        xnack: false,
+        address: 0x1000,
+        code,
+        kernel,
+    }
+}
+
+fn report(case: &Case, asm: &Asm) -> Report {
+    let code = bytes(asm.words);
+    let kernel = (!case.function).then_some(KERNEL);
+    let routine = routine(case.gfx, &code, kernel);
+    let decoded: usize = Code::new(&routine).items.len();
+    assert_eq!(decoded, asm.text.split(';').count(), "{}", asm.text);
+    check(&routine)
+}
+
+#[test]
+fn each_rule_finds_what_breaks_it_and_nothing_else() {
+    for case in CASES {
+        let rules = |report: &Report| -> Vec<&str> {
+            report.findings.iter().map(|found| found.rule.id).collect()
+        };
+        let broken = rules(&report(case, &case.broken));
+        assert!(
+            broken.contains(&case.rule) && broken.iter().all(|rule| *rule == case.rule),
+            "{} {}: {broken:?}",
+            case.rule,
+            case.broken.text
+        );
+        let repaired = rules(&report(case, &case.repaired));
+        assert_eq!(repaired, [""; 0], "{} {}", case.rule, case.repaired.text);
+    }
+}
+
+#[test]
+fn the_nops_that_repair_are_needed_to_the_last_wait_state() {
+    for case in CASES.iter().filter(|case| case.rule.starts_with("nop-")) {
+        let report = report(case, &case.repaired);
+        assert_eq!(report.redundant, [], "{}", case.repaired.text);
+        assert_eq!(report.stronger, [], "{}", case.repaired.text);
+    }
+}
+
+#[test]
+fn fields_of_waits_are_read_and_written() {
+    for gfx in Gfx::ALL {
+        for field in WaitField::ALL {
+            for n in 0..field.most(gfx) {
+                let imm = field.set(0xffff, n, gfx);
+                assert_eq!(field.get(imm, gfx), Some(n), "{gfx} {field:?}");
+                let others = WaitField::ALL.into_iter().filter(|other| *other != field);
+                for other in others {
+                    assert_eq!(other.get(imm, gfx), None, "{gfx} {field:?}");
+                }
+            }
+            assert_eq!(field.get(0xffff, gfx), None);
+        }
+    }
+}
+
+const NOP: u32 = 0xbf80_0000;
+const END: u32 = 0xbf81_0000;
+const LOAD: [u32; 2] = [0xdc50_8000, 0x007f_0002];
+const MOVE: u32 = 0x7e02_0300;
+const WAIT_VM: u32 = 0xbf8c_0f70;
+
+/// A loop that waits at its head only for what the iteration before has loaded.
+#[test]
+fn what_is_outstanding_goes_around_a_loop() {
+    let branch =
+        |from: usize, to: usize| 0xbf89_0000 | (to as u32).wrapping_sub(from as u32 + 1) & 0xffff;
+    // 0: v_mov v1, v0   1: load v0   3: s_cbranch_execnz 0   4: s_endpgm
+    let mut words = vec![MOVE, LOAD[0], LOAD[1], branch(3, 0), END];
+    let code = bytes(&words);
+    let found = check(&routine(Gfx::Gfx900, &code, Some(KERNEL)));
+    assert_eq!(found.findings.len(), 1);
+    assert_eq!(
+        (found.findings[0].at, found.findings[0].other),
+        (0, Some(1))
+    );
+    words.insert(0, WAIT_VM);
+    let code = bytes(&words);
+    let found = check(&routine(Gfx::Gfx900, &code, Some(KERNEL)));
+    // The branch leads behind the wait.
+    assert_eq!(found.findings.len(), 1);
+    words[4] = branch(4, 0);
+    let code = bytes(&words);
+    let found = check(&routine(Gfx::Gfx900, &code, Some(KERNEL)));
+    assert_eq!((found.findings, found.redundant), (vec![], vec![]));
+}
+
+#[test]
+fn a_counter_is_finite() {
+    // Behind 63 younger loads the first one is complete.
+    let mut words = LOAD.to_vec();
+    for _ in 0..62 {
+        // To v4.
+        words.extend([LOAD[0], LOAD[1] | 4 << 24]);
+    }
+    let mut early = words.clone();
+    early.extend([MOVE, END]);
+    let code = bytes(&early);
+    assert_eq!(
+        check(&routine(Gfx::Gfx900, &code, Some(KERNEL)))
+            .findings
+            .len(),
+        1
+    );
+    words.extend([LOAD[0], LOAD[1] | 4 << 24, MOVE, END]);
+    let code = bytes(&words);
+    assert_eq!(
+        check(&routine(Gfx::Gfx900, &code, Some(KERNEL))).findings,
+        []
+    );
+}
+
+#[test]
+fn edited_code_is_checked_as_edited() {
+    let words = [LOAD[0], LOAD[1], WAIT_VM, MOVE, END];
+    let code = bytes(&words);
+    let routine = routine(Gfx::Gfx900, &code, Some(KERNEL));
+    let mut edited = Code::new(&routine);
+    assert_eq!(check_code(&routine, &edited).findings, []);
+    edited.edit(1, Edit::Imm(0xffff));
+    assert_eq!(check_code(&routine, &edited).findings.len(), 1);
+    let mut removed = Code::new(&routine);
+    removed.edit(1, Edit::Remove);
+    assert_eq!(check_code(&routine, &removed).findings.len(), 1);
+}
+
+/// Any bytes give a report, in time that grows with their number.
+#[test]
+fn hostile_code_takes_bounded_work() {
+    let mut seed = 1u64;
+    let mut random = || {
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (seed >> 33) as u32
+    };
+    for gfx in Gfx::ALL {
+        // Words as they come, then loads and branches to and fro.
+        let noise: Vec<u32> = (0..4_000).map(|_| random()).collect();
+        let mut jumps = Vec::new();
+        for _ in 0..3_000 {
+            match random() % 4 {
+                0 => jumps.extend([LOAD[0], LOAD[1] & 0x00ff_ffff | random() << 24]),
+                1 => jumps.push(0xbf84_0000 | random() & 0xffff),
+                2 => jumps.push(0xbf8c_0000 | random() & 0xffff),
+                _ => jumps.push(NOP | random() & 7),
+            }
+        }
+        for words in [noise, jumps] {
+            for kernel in [None, Some(KERNEL)] {
+                let code = bytes(&words);
+                check(&routine(gfx, &code, kernel));
+            }
+        }
+    }
+    check(&routine(Gfx::Gfx900, &[], Some(KERNEL)));
+    check(&routine(Gfx::Gfx900, &[1, 2, 3], None));
+}
+
+/// Loads that may be repeated.
+#[test]
+fn a_run_of_loads_keeps_its_sources() {
+    // global_load_dword v2, v[2:3], off; s_endpgm
+    let code = bytes(&[LOAD[0], LOAD[1] | 2 << 24, END]);
+    let mut routine = routine(Gfx::Gfx900, &code, Some(KERNEL));
+    assert_eq!(check(&routine).findings, []);
+    routine.xnack = true;
+    assert_eq!(check(&routine).findings[0].rule.id, "xnack-clause");
+    // The second one writes the address of the first one; a wait between them ends the run.
+    let words = [
+        LOAD[0],
+        LOAD[1],
+        LOAD[0],
+        LOAD[1] & !0xff | 4 | 3 << 24,
+        END,
+    ];
+    let code = bytes(&words);
+    routine.code = &code;
+    assert_eq!(check(&routine).findings.len(), 1);
+    let code = bytes(&[&words[..2], &[NOP], &words[2..]].concat());
+    routine.code = &code;
+    assert_eq!(check(&routine).findings, []);
+}

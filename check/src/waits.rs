@@ -1,0 +1,553 @@
+//! Waits for memory: `s_waitcnt` against what is outstanding.
+//!
+//! The state has an entry for each register that an outstanding operation will write, or still reads, with
+//! the number of operations of its class that were issued after it on the path with the fewest: its
+//! age. Of an ordered class an entry is complete once at most `age` operations are outstanding, of others once none is.
+//! A wait that completes an entry does not remove it: it remains until its register is used, which
+//! shows that the wait was needed, or until another wait would have completed it as well.
+
+use std::collections::BTreeMap;
+
+use frontend::inst::{EXEC_HI, EXEC_LO};
+use frontend::op::BranchIf;
+use frontend::{Encoding, Gfx, Op};
+
+use crate::cfg::{Code, Item, Leaves, Routine};
+use crate::finding::{Certainty, Report, Rule};
+use crate::registers::{self, Reg, VGPR, is_lds, is_vmem};
+use crate::solve::{State, solve};
+
+mod counters;
+mod events;
+
+pub use counters::WaitField;
+pub(crate) use events::data;
+use events::{Class, What, events};
+
+static READ: Rule = Rule {
+    id: "wait-read",
+    title: "what a load returns is read after a wait for it",
+    certainty: Certainty::A,
+    source: "Vega ISA 4.4; LLVM SIInsertWaitcnts",
+};
+static WRITE: Rule = Rule {
+    id: "wait-write",
+    title: "a register that a load will write is written after a wait for it, since the late load overwrites it",
+    certainty: Certainty::A,
+    source: "LLVM SIInsertWaitcnts",
+};
+static SOURCE: Rule = Rule {
+    id: "wait-source",
+    title: "a register that an export, GDS or (gfx6) a store still reads, and EXEC, is written after a wait for it",
+    certainty: Certainty::A,
+    source: "Vega ISA 4.4; LLVM SIInsertWaitcnts",
+};
+static BARRIER: Rule = Rule {
+    id: "wait-barrier",
+    title: "LDS accesses are complete at a barrier, behind which other waves use what they access",
+    certainty: Certainty::A,
+    source: "LLVM SIMemoryLegalizer, AMDGPUUsage (workgroup scope: lgkmcnt(0))",
+};
+static LDS_LOAD: Rule = Rule {
+    id: "wait-lds-load",
+    title: "LDS that a load from memory fills is used after a wait for it",
+    certainty: Certainty::A,
+    source: "LLVM SIInsertWaitcnts",
+};
+static VCCZ: Rule = Rule {
+    id: "wait-vccz",
+    title: "no scalar load is outstanding at a branch on VCCZ: it may be stale on gfx6 and gfx7",
+    certainty: Certainty::B,
+    source: "LLVM SIInsertWaitcnts (hasReadVCCZBug)",
+};
+static RETURN: Rule = Rule {
+    id: "wait-return",
+    title: "a function returns after all of its loads",
+    certainty: Certainty::A,
+    source: "LLVM SIInsertWaitcnts (calls)",
+};
+static ENTRY: Rule = Rule {
+    id: "wait-entry",
+    title: "a function waits for all that its caller may have outstanding before it uses registers",
+    certainty: Certainty::A,
+    source: "LLVM SIInsertWaitcnts (calls)",
+};
+static FLAT: Rule = Rule {
+    id: "wait-flat",
+    title: "what a FLAT load returns is used after a wait for lgkmcnt as well, if it may be in LDS (gfx7, gfx8)",
+    certainty: Certainty::C,
+    source: "AMDGPUUsage; LLVM knows of most accesses that they are not in LDS",
+};
+static RELATIVE: Rule = Rule {
+    id: "wait-relative",
+    title: "an instruction that names registers by M0 may use one that a load will write",
+    certainty: Certainty::C,
+    source: "inferred",
+};
+
+/// Pseudo registers.
+const LDS: Reg = registers::END;
+const LDS_LOADED: Reg = registers::END + 1;
+const CALLER: Reg = registers::END + 2;
+
+/// No wait has completed it.
+const PENDING: u32 = u32::MAX;
+
+/// The most entries of one register and class that are told apart by the wait that has completed them.
+const MOST_WAITS: usize = 24;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    reg: Reg,
+    class: Class,
+    /// Is the register read, not written?
+    source: bool,
+    /// The wait that has completed it.
+    by: u32,
+    /// Would a wait for one more have left it?
+    exact: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    key: Key,
+    age: u8,
+    producer: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Outstanding {
+    /// By key.
+    entries: Vec<Entry>,
+}
+
+impl State for Outstanding {
+    fn join(&mut self, other: &Outstanding) -> bool {
+        let mut changed = false;
+        for entry in &other.entries {
+            match self.entries.binary_search_by_key(&entry.key, |e| e.key) {
+                Ok(at) if entry.age < self.entries[at].age => {
+                    self.entries[at] = *entry;
+                    changed = true;
+                }
+                Ok(_) => {}
+                Err(at) => {
+                    self.entries.insert(at, *entry);
+                    changed = true;
+                }
+            }
+        }
+        changed
+    }
+
+    fn size(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+/// What came out: findings and needed waits.
+#[derive(Default)]
+struct Seen {
+    findings: Vec<(&'static Rule, usize, Option<usize>, String)>,
+    /// Needed waits, and is exactly that number needed?
+    needed: BTreeMap<(usize, WaitField), bool>,
+}
+
+impl Seen {
+    fn need(&mut self, key: &Key) {
+        let exact = self
+            .needed
+            .entry((key.by as usize, key.class.field()))
+            .or_default();
+        *exact |= key.exact;
+    }
+}
+
+/// How a register is used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Read,
+    Write,
+    /// Written by a load or store of this class, in order.
+    WriteBy(Class),
+}
+
+impl Outstanding {
+    /// The registers from `first` on are used.
+    fn touch(&mut self, first: Reg, count: u16, how: Use, at: usize, walk: &mut Walk<'_>) {
+        let start = self.entries.partition_point(|entry| entry.key.reg < first);
+        let end =
+            start + self.entries[start..].partition_point(|entry| entry.key.reg < first + count);
+        if start == end {
+            return;
+        }
+        let mut left = Vec::with_capacity(end - start);
+        for entry in self.entries.drain(start..end) {
+            let key = &entry.key;
+            let is_write = how != Use::Read;
+            if key.source && !is_write {
+                left.push(entry);
+                continue;
+            }
+            // Results of one class arrive in order: the later one remains. (LLVM's
+            // `hasVmemWriteVgprInOrder`; AMDGPUUsage for DS)
+            let in_order = match how {
+                Use::WriteBy(class) => class == key.class && class.is_ordered() && !key.source,
+                Use::Read | Use::Write => false,
+            };
+            if in_order {
+                continue;
+            }
+            if key.by != PENDING {
+                walk.seen.need(key);
+                continue;
+            }
+            let rule = match (key.source, is_write) {
+                _ if key.class == Class::FlatLgkmOld => &FLAT,
+                (true, _) => &SOURCE,
+                (false, true) => &WRITE,
+                (false, false) => &READ,
+            };
+            walk.report(rule, at, &entry, is_write);
+        }
+        self.entries.splice(start..start, left);
+    }
+
+    /// Each entry for which `is` holds is used: completed ones show that their wait was needed.
+    fn use_all(
+        &mut self,
+        rule: &'static Rule,
+        at: usize,
+        walk: &mut Walk<'_>,
+        is: impl Fn(&Key) -> bool,
+    ) {
+        self.entries.retain(|entry| {
+            if !is(&entry.key) {
+                return true;
+            }
+            match entry.key.by {
+                PENDING => walk.report(rule, at, entry, false),
+                _ => walk.seen.need(&entry.key),
+            }
+            false
+        });
+    }
+
+    fn wait(&mut self, at: usize, imm: u16, gfx: Gfx, seen: &mut Seen) {
+        let mut changed = false;
+        self.entries.retain_mut(|entry| {
+            let key = &mut entry.key;
+            let Some(n) = key.class.field().get(imm, gfx) else {
+                return true;
+            };
+            let ordered = key.class.is_ordered();
+            let completes = if ordered { entry.age >= n } else { n == 0 };
+            if !completes {
+                return true;
+            }
+            if key.by != PENDING {
+                // Either wait would do.
+                return false;
+            }
+            key.by = at as u32;
+            key.exact = !ordered || entry.age == n;
+            changed = true;
+            true
+        });
+        if changed {
+            self.sort();
+            self.limit(seen);
+        }
+    }
+
+    fn sort(&mut self) {
+        self.entries.sort_by_key(|entry| (entry.key, entry.age));
+        self.entries.dedup_by_key(|entry| entry.key);
+    }
+
+    /// Not more entries for a register than can be told apart; waits of the others count as needed.
+    fn limit(&mut self, seen: &mut Seen) {
+        let mut kept: Vec<Entry> = Vec::with_capacity(self.entries.len());
+        for entry in self.entries.drain(..) {
+            let key = &entry.key;
+            let same = |e: &&Entry| {
+                (e.key.reg, e.key.class, e.key.source) == (key.reg, key.class, key.source)
+            };
+            let known = kept.iter().rev().take_while(same).count();
+            if known > MOST_WAITS && key.by != PENDING {
+                seen.need(key);
+                continue;
+            }
+            kept.push(entry);
+        }
+        self.entries = kept;
+    }
+
+    /// Operations are issued: the ages of their class grow; what no longer fits into the counter is complete.
+    fn issue(&mut self, class: Class, tokens: u8, gfx: Gfx) {
+        let most = class.field().most(gfx);
+        self.entries.retain_mut(|entry| {
+            let key = &entry.key;
+            if key.class.field() != class.field() || !key.class.is_ordered() {
+                return true;
+            }
+            if entry.age.saturating_add(tokens) >= most {
+                return false;
+            }
+            if key.class == class {
+                entry.age += tokens;
+            }
+            true
+        });
+    }
+
+    fn add(&mut self, reg: Reg, class: Class, source: bool, producer: usize) {
+        let key = Key {
+            reg,
+            class,
+            source,
+            by: PENDING,
+            exact: false,
+        };
+        let entry = Entry {
+            key,
+            age: 0,
+            producer: producer as u32,
+        };
+        match self.entries.binary_search_by_key(&key, |e| e.key) {
+            Ok(at) => self.entries[at] = entry,
+            Err(at) => self.entries.insert(at, entry),
+        }
+    }
+}
+
+/// A pass over the code.
+struct Walk<'a> {
+    code: &'a Code,
+    one_wave: bool,
+    is_kernel: bool,
+    seen: Seen,
+    /// Only the last pass reports.
+    reports: bool,
+}
+
+impl Walk<'_> {
+    fn report(&mut self, rule: &'static Rule, at: usize, entry: &Entry, is_write: bool) {
+        if !self.reports {
+            return;
+        }
+        let gfx = self.code.gfx;
+        let counter = entry.key.class.field().name();
+        let needed = match entry.key.class.is_ordered() {
+            true => entry.age,
+            false => 0,
+        };
+        let at_text = |index: usize| {
+            let item = &self.code.items[index];
+            format!("`{}`", item.inst.text(gfx))
+        };
+        let (rule, why, other) = match entry.key.reg {
+            CALLER => (
+                &ENTRY,
+                format!(
+                    "the function has not waited for its caller's {counter}(0) before it uses registers"
+                ),
+                None,
+            ),
+            LDS | LDS_LOADED => (
+                rule,
+                format!(
+                    "the LDS access of {} at {:#x} may be outstanding; {counter}({needed}) would be enough",
+                    at_text(entry.producer as usize),
+                    self.code.items[entry.producer as usize].address,
+                ),
+                Some(entry.producer as usize),
+            ),
+            reg => {
+                let does = match (entry.key.source, is_write) {
+                    (true, _) => "which it writes, may not be read yet by",
+                    (false, true) => "which it writes, is later overwritten by",
+                    (false, false) => "is the result of",
+                };
+                (
+                    rule,
+                    format!(
+                        "{} {does} {} at {:#x}, which may be outstanding; {counter}({needed}) would be enough",
+                        registers::name(reg, gfx),
+                        at_text(entry.producer as usize),
+                        self.code.items[entry.producer as usize].address,
+                    ),
+                    Some(entry.producer as usize),
+                )
+            }
+        };
+        self.seen.findings.push((rule, at, other, why));
+    }
+
+    fn step(&mut self, state: &mut Outstanding, at: usize) {
+        let code = self.code;
+        let (gfx, item) = (code.gfx, &code.items[at]);
+        if item.removed {
+            return;
+        }
+        let inst = &item.inst;
+        let op = inst.op();
+        if op == Op::Waitcnt {
+            state.wait(at, item.imm() as u16, gfx, &mut self.seen);
+            return;
+        }
+        let issued = events(inst, &item.uses, gfx);
+        // An issue that would overflow a counter waits, before its operands are read.
+        for event in &issued {
+            state.issue(event.class, event.tokens, gfx);
+        }
+        self.implied(state, item, at);
+        for span in &item.uses.reads {
+            state.touch(span.first, span.count, Use::Read, at, self);
+        }
+        // A load into one half of a register follows the load of the other in order.
+        if issued.is_empty() {
+            for span in &item.uses.keeps {
+                state.touch(span.first, span.count, Use::Read, at, self);
+            }
+        }
+        let how = match &issued[..] {
+            [event] => Use::WriteBy(event.class),
+            _ if is_vmem(inst) && (inst.desc.encoding != Encoding::Flat || !gfx.is_gfx9()) => {
+                Use::WriteBy(Class::Vmem)
+            }
+            _ => Use::Write,
+        };
+        for span in &item.uses.writes {
+            state.touch(span.first, span.count, how, at, self);
+        }
+        for event in issued {
+            for what in event.what {
+                match what {
+                    What::Writes(span) => span
+                        .each()
+                        .for_each(|reg| state.add(reg, event.class, false, at)),
+                    What::Reads(span) => span
+                        .each()
+                        .for_each(|reg| state.add(reg, event.class, true, at)),
+                    What::ReadsExec => [EXEC_LO, EXEC_HI]
+                        .map(u16::from)
+                        .into_iter()
+                        .for_each(|reg| state.add(reg, event.class, true, at)),
+                    What::Lds => state.add(LDS, event.class, false, at),
+                    What::LdsLoad => state.add(LDS_LOADED, event.class, false, at),
+                }
+            }
+        }
+    }
+
+    /// What an instruction needs besides its registers.
+    fn implied(&mut self, state: &mut Outstanding, item: &Item, at: usize) {
+        let inst = &item.inst;
+        let op = inst.op();
+        if is_lds(inst) {
+            state.use_all(&LDS_LOAD, at, self, |key| key.reg == LDS_LOADED);
+        }
+        if item.relative {
+            state.use_all(&RELATIVE, at, self, |key| {
+                (VGPR..registers::END).contains(&key.reg) && !key.source
+            });
+        }
+        match op {
+            Op::Barrier if !self.one_wave => {
+                state.use_all(&BARRIER, at, self, |key| key.reg == LDS);
+                state.use_all(&LDS_LOAD, at, self, |key| key.reg == LDS_LOADED);
+            }
+            Op::Branch(BranchIf::Vccz | BranchIf::Vccnz) if self.code.gfx.is_gfx6_7() => {
+                state.use_all(&VCCZ, at, self, |key| key.class == Class::Smem);
+            }
+            Op::Call | Op::SwapPc => {
+                // The target is read now; the function waits for the rest.
+                for span in &item.uses.reads {
+                    state.touch(span.first, span.count, Use::Read, at, self);
+                }
+                state.entries.clear();
+            }
+            _ => {}
+        }
+        let uses_vector = |spans: &[registers::Span]| spans.iter().any(|span| span.first >= VGPR);
+        let uses_any = !item.uses.reads.is_empty() || !item.uses.writes.is_empty();
+        if !self.is_kernel && uses_any && op != Op::SetPc {
+            let vector = uses_vector(&item.uses.reads) || uses_vector(&item.uses.writes);
+            state.use_all(&ENTRY, at, self, |key| {
+                key.reg == CALLER && (vector || key.class == Class::CallerLgkm)
+            });
+        }
+    }
+
+    /// The end of a block.
+    fn leave(&mut self, state: &mut Outstanding, block: usize) {
+        let block = &self.code.blocks[block];
+        if self.is_kernel || block.leaves != Leaves::Indirect {
+            return;
+        }
+        state.use_all(&RETURN, block.items.end - 1, self, |key| {
+            key.reg < registers::END && !key.source
+        });
+    }
+}
+
+pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
+    let mut walk = Walk {
+        code,
+        one_wave: routine.kernel.is_some_and(|kernel| kernel.one_wave),
+        is_kernel: routine.kernel.is_some(),
+        seen: Seen::default(),
+        reports: false,
+    };
+    let mut start = Outstanding::default();
+    if !walk.is_kernel {
+        start.add(CALLER, Class::CallerVm, false, 0);
+        start.add(CALLER, Class::CallerLgkm, false, 0);
+    }
+    let follow = |walk: &mut Walk<'_>, block: usize, state: &mut Outstanding| {
+        for at in code.blocks[block].items.clone() {
+            walk.step(state, at);
+        }
+        walk.leave(state, block);
+    };
+    let states = solve(
+        code,
+        start,
+        |block, state| follow(&mut walk, block, state),
+        |_, _, _| {},
+    );
+    let Some(states) = states else {
+        report
+            .unchecked
+            .push("the control flow is too involved to follow what is outstanding".to_owned());
+        return;
+    };
+    walk.reports = true;
+    walk.seen = Seen::default();
+    for (block, state) in states.into_iter().enumerate() {
+        if let Some(mut state) = state {
+            state.limit(&mut walk.seen);
+            follow(&mut walk, block, &mut state);
+        }
+    }
+    let seen = walk.seen;
+    for (rule, at, other, why) in seen.findings {
+        report.add(rule, at, other, why);
+    }
+    for (at, item) in code.items.iter().enumerate() {
+        if item.inst.op() != Op::Waitcnt || item.removed || !code.is_reached(at) {
+            continue;
+        }
+        for field in WaitField::ALL {
+            if field.get(item.imm() as u16, code.gfx).is_none() {
+                continue;
+            }
+            match seen.needed.get(&(at, field)) {
+                None => report.redundant.push((at, Some(field))),
+                Some(false) => report.stronger.push((at, Some(field))),
+                Some(true) => {}
+            }
+        }
+    }
+}
