@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use wavelift::manifest::keys;
 
 mod bench;
+mod check;
 mod completions;
 mod debug;
 mod diff;
@@ -110,6 +111,7 @@ Examples:
   wavelift debug examples/saxpy/saxpy.gfx900.toml
   wavelift diff examples/sha256/sha256.gfx803.toml
   wavelift bench benches/manifests/saxpy-16m.gfx900.toml --seconds 5
+  wavelift check examples/saxpy/saxpy.gfx900.co
   wavelift disasm examples/saxpy/saxpy.gfx900.co
   wavelift info examples/saxpy/saxpy.bundle.hipfb
   wavelift exec ./hip_program
@@ -123,6 +125,7 @@ enum Command {
     Debug(debug::Args),
     Diff(diff::Args),
     Bench(bench::Args),
+    Check(check::Args),
     Disasm(disasm::Args),
     Info(info::Args),
     #[cfg(unix)]
@@ -169,6 +172,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Debug(args) => debug::execute(&args, &mut out),
         Command::Diff(args) => diff::execute(&args, &mut out),
         Command::Bench(args) => bench::execute(&args, &mut out),
+        Command::Check(args) => check::execute(&args, &mut out),
         Command::Disasm(args) => disasm::execute(&args, &mut out),
         Command::Info(args) => info::execute(&args, &mut out),
         #[cfg(unix)]

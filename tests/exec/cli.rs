@@ -12,6 +12,7 @@ mod breaks;
 mod browser;
 mod bundles;
 mod cache;
+mod check;
 mod dap;
 mod debug;
 mod disasm;

@@ -14,8 +14,9 @@ const ELSEWHERE: [(&str, &str); 3] = [
 ];
 
 /// Pages whose commands are run here.
-const HERE: [&str; 18] = [
+const HERE: [&str; 19] = [
     "ARCHITECTURE.md",
+    "docs/check.md",
     "docs/debian.md",
     "docs/debugger.md",
     "docs/debugging.md",
@@ -87,6 +88,7 @@ fn hip() -> bool {
 #[test]
 fn commands_that_need_nothing() {
     for name in [
+        "docs/check.md",
         "docs/debugger.md",
         "docs/introduction.md",
         "docs/how-it-works.md",

@@ -1,0 +1,202 @@
+//! `wavelift check`: static checks of code objects.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use runtime::object::{self, CodeObject, TargetId};
+use wavelift::check::{Code, Finding, Rule, Severity, check_code, routines};
+use wavelift::source::SourceMap;
+
+use super::Status;
+use super::output::{Output, complain};
+
+mod json;
+mod sarif;
+mod suppress;
+mod text;
+
+use suppress::Suppressions;
+
+/// Checks machine code without running it: waits for memory, required independent instructions,
+/// registers, sizes.
+///
+/// A finding is a defect, a note is not. Suppressed findings are not printed.
+///
+/// Exit status: 0 there are no findings, 1 there are some, 2 a file cannot be read.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  wavelift check examples/saxpy/saxpy.gfx900.co
+  wavelift check k.co --kernel sum --notes
+  wavelift check k.co --suppress known.toml --sarif > k.sarif")]
+pub(super) struct Args {
+    /// HSA code objects, offload bundles, or programs with HIP kernels
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Check only the code for this target, such as gfx906 or gfx906:xnack-
+    #[arg(long)]
+    target: Option<String>,
+    /// Check only this kernel or function
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Leave out the findings that this file names (TOML: [[suppress]] with rule, kernel and reason,
+    /// optionally file and address)
+    #[arg(long, value_name = "FILE")]
+    suppress: Option<PathBuf>,
+    /// Print notes, too, such as redundant waits
+    #[arg(long)]
+    notes: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print a SARIF 2.1.0 log
+    #[arg(long, conflicts_with = "json")]
+    sarif: bool,
+}
+
+/// An instruction.
+struct Place {
+    address: u64,
+    text: String,
+    /// File and line of the source.
+    line: Option<(String, u32)>,
+}
+
+/// A finding or a note.
+struct Reported {
+    file: String,
+    target: String,
+    routine: String,
+    rule: &'static Rule,
+    severity: Severity,
+    why: String,
+    at: Place,
+    other: Option<Place>,
+}
+
+/// All that was found.
+#[derive(Default)]
+struct Results {
+    reported: Vec<Reported>,
+    /// Notes that are not among them.
+    notes: usize,
+    suppressed: usize,
+    routines: usize,
+    instructions: usize,
+    /// File, routine, and what could not be checked.
+    unchecked: Vec<(String, String, String)>,
+}
+
+impl Results {
+    fn findings(&self) -> usize {
+        let all = self.reported.iter();
+        all.filter(|found| found.severity == Severity::Finding)
+            .count()
+    }
+}
+
+pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
+    let target: Option<TargetId> = args.target.as_deref().map(str::parse).transpose()?;
+    let mut suppressions = match &args.suppress {
+        Some(path) => Suppressions::read(path)?,
+        None => Suppressions::default(),
+    };
+    let mut results = Results::default();
+    for path in &args.files {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+        let entries = object::entries(&bytes).with_context(|| name.clone())?;
+        let wanted = match &target {
+            Some(target) => {
+                object::candidates(&entries, Some(target)).with_context(|| name.clone())?
+            }
+            None => entries.iter().filter(|entry| entry.is_amdgcn()).collect(),
+        };
+        if wanted.is_empty() {
+            bail!("{name}: no code for AMD GPUs in it");
+        }
+        for entry in wanted {
+            let object = CodeObject::parse(entry.code()).with_context(|| name.clone())?;
+            check_object(&name, &object, args, &mut suppressions, &mut results);
+        }
+    }
+    if let (Some(kernel), 0) = (&args.kernel, results.routines) {
+        bail!("there is no kernel or function `{kernel}`");
+    }
+    for unused in suppressions.unused() {
+        complain(format_args!("note: nothing is suppressed by {unused}"));
+    }
+    if args.json {
+        out.json(&json::report(&results))?;
+    } else if args.sarif {
+        out.json(&sarif::log(&results))?;
+    } else {
+        text::print(&results, out)?;
+    }
+    Ok(match results.findings() {
+        0 => Status::Success,
+        _ => Status::Mismatch,
+    })
+}
+
+fn check_object(
+    file: &str,
+    object: &CodeObject,
+    args: &Args,
+    suppressions: &mut Suppressions,
+    results: &mut Results,
+) {
+    let map = SourceMap::read(object).unwrap_or_else(|error| {
+        complain(format_args!("warning: {file}: no source lines: {error}"));
+        SourceMap::of_symbols(object)
+    });
+    for named in routines(object) {
+        if args
+            .kernel
+            .as_deref()
+            .is_some_and(|name| name != named.name)
+        {
+            continue;
+        }
+        let code = Code::new(&named.routine);
+        let report = check_code(&named.routine, &code);
+        results.routines += 1;
+        results.instructions += code.items.len();
+        let unchecked = report.unchecked.iter();
+        results
+            .unchecked
+            .extend(unchecked.map(|why| (file.to_owned(), named.name.to_owned(), why.clone())));
+        let place = |index: usize| {
+            let item = &code.items[index];
+            let line = map.location(item.address);
+            Place {
+                address: item.address,
+                text: item.inst.text(code.gfx),
+                line: line.map(|at| (at.file.to_owned(), at.line)),
+            }
+        };
+        let mut all: Vec<Finding> = report.redundant_notes();
+        all.extend(report.findings);
+        all.sort_by_key(|found| (found.severity, found.at));
+        for found in all {
+            let address = code.items[found.at].address;
+            if suppressions.has(file, named.name, found.rule.id, address) {
+                results.suppressed += usize::from(found.severity == Severity::Finding);
+                continue;
+            }
+            if found.severity == Severity::Note && !args.notes {
+                results.notes += 1;
+                continue;
+            }
+            results.reported.push(Reported {
+                file: file.to_owned(),
+                target: object.target.to_string(),
+                routine: named.name.to_owned(),
+                rule: found.rule,
+                severity: found.severity,
+                at: place(found.at),
+                other: found.other.map(place),
+                why: found.why,
+            });
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Findings as JSON.
+
+use serde::Serialize;
+
+use super::{Place, Results};
+
+#[derive(Serialize)]
+struct Report<'a> {
+    findings: Vec<Found<'a>>,
+    routines: usize,
+    instructions: usize,
+    suppressed: usize,
+    unchecked: Vec<Unchecked<'a>>,
+}
+
+#[derive(Serialize)]
+struct Unchecked<'a> {
+    file: &'a str,
+    kernel: &'a str,
+    why: &'a str,
+}
+
+#[derive(Serialize)]
+struct Found<'a> {
+    severity: &'static str,
+    rule: &'static str,
+    certainty: &'static str,
+    source: &'static str,
+    file: &'a str,
+    target: &'a str,
+    kernel: &'a str,
+    why: &'a str,
+    instruction: Instruction<'a>,
+    /// The instruction that it depends on.
+    other: Option<Instruction<'a>>,
+}
+
+#[derive(Serialize)]
+struct Instruction<'a> {
+    address: u64,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+}
+
+impl<'a> Instruction<'a> {
+    fn new(place: &'a Place) -> Instruction<'a> {
+        Instruction {
+            address: place.address,
+            text: &place.text,
+            file: place.line.as_ref().map(|(file, _)| file.as_str()),
+            line: place.line.as_ref().map(|&(_, line)| line),
+        }
+    }
+}
+
+/// The report.
+pub(super) fn report(results: &Results) -> impl Serialize {
+    let findings = results.reported.iter().map(|found| Found {
+        severity: found.severity.name(),
+        rule: found.rule.id,
+        certainty: found.rule.certainty.name(),
+        source: found.rule.source,
+        file: &found.file,
+        target: &found.target,
+        kernel: &found.routine,
+        why: &found.why,
+        instruction: Instruction::new(&found.at),
+        other: found.other.as_ref().map(Instruction::new),
+    });
+    let unchecked = results.unchecked.iter();
+    Report {
+        findings: findings.collect(),
+        routines: results.routines,
+        instructions: results.instructions,
+        suppressed: results.suppressed,
+        unchecked: unchecked
+            .map(|(file, kernel, why)| Unchecked { file, kernel, why })
+            .collect(),
+    }
+}
