@@ -121,7 +121,7 @@ fn mutate(path: &Path, name: &str, routine: &Routine<'_>, counts: &mut Counts) {
 /// named redundant before. Those of small routines only: larger ones take their square of time.
 #[test]
 fn every_change_of_a_wait_is_found_or_was_redundant() {
-    const LARGEST: usize = 4096;
+    const LARGEST: usize = 1024;
     let mut counts = Counts::default();
     let (mut all, mut large) = (0, 0);
     for path in code_objects() {
