@@ -4,8 +4,8 @@ use frontend::inst::{EXEC_LO, M0, VCC_LO};
 use frontend::op::{ImageOp, Space};
 use frontend::{Effects, Encoding, Gfx, Inst, Op, Operand, Scc};
 
-/// A register: 0 to 127 are the scalar file by encoding, [`SCC`], VGPRs from [`VGPR`] on,
-/// accumulation registers from [`AGPR`] on.
+/// A register: 0 to 127 are the scalar file by encoding, 128 is SCC, VGPRs begin at 256, accumulation
+/// registers at 512.
 pub type Reg = u16;
 
 /// SCC.
