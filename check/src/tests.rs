@@ -3,7 +3,7 @@
 
 use frontend::Gfx;
 
-use crate::{Code, Edit, Kernel, Report, Routine, WaitField, check, check_code};
+use crate::{Code, Edit, Kernel, Report, Routine, Severity, WaitField, check, check_code};
 
 struct Asm {
     text: &'static str,
@@ -254,7 +254,18 @@ fn a_run_of_loads_keeps_its_sources() {
     let mut routine = routine(Gfx::Gfx900, &code, Some(KERNEL));
     assert_eq!(check(&routine).findings, []);
     routine.xnack = true;
-    assert_eq!(check(&routine).findings[0].rule.id, "xnack-clause");
+    // Alone in its run it is no finding.
+    let alone = &check(&routine).findings[0];
+    assert_eq!(
+        (alone.rule.id, alone.severity),
+        ("xnack-repeat", Severity::Note)
+    );
+    // Behind another load it is.
+    let behind = bytes(&[LOAD[0], LOAD[1] | 9 << 24, LOAD[0], LOAD[1] | 2 << 24, END]);
+    routine.code = &behind;
+    let found = check(&routine).findings;
+    let clause = |found: &&crate::Finding| found.rule.id == "xnack-clause";
+    assert_eq!(found.iter().filter(clause).count(), 1);
     // The second one writes the address of the first one; a wait between them ends the run.
     let words = [
         LOAD[0],

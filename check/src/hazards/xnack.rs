@@ -13,6 +13,14 @@ static CLAUSE: Rule = Rule {
     source: "LLVM checkSoftClauseHazards; ACO",
 };
 
+/// LLVM 15, whose code Debian ships, puts a load that is alone in its run over its own address.
+static REPEAT: Rule = Rule {
+    id: "xnack-repeat",
+    title: "with XNACK, no load that stands alone writes what it reads",
+    certainty: Certainty::C,
+    source: "ACO; later versions of LLVM",
+};
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Scalar,
@@ -68,7 +76,11 @@ pub(super) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
                         code.items[other].address
                     ),
                 };
-                report.add(&CLAUSE, at, Some(other).filter(|&other| other != at), why);
+                let rule = match other == at && run.len() == 1 {
+                    true => &REPEAT,
+                    false => &CLAUSE,
+                };
+                report.add(rule, at, Some(other).filter(|&other| other != at), why);
                 run.clear();
             }
         }
