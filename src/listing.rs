@@ -17,7 +17,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use frontend::{DecodeError, Forms, Gfx, Inst, Op, Operand, Ty};
+use frontend::{DecodeError, Forms, Gfx, Inst, Operand, Ty};
 use runtime::object::{CodeObject, LoadError};
 
 mod descriptor;
@@ -220,21 +220,12 @@ impl<'a> Listing<'a> {
 }
 
 impl Line<'_> {
-    /// The address that a branch with an immediate distance leads to.
+    /// The target of a branch or call with an immediate distance.
     pub fn branch_target(&self) -> Option<u64> {
         let Item::Inst(inst) = &self.item else {
             return None;
         };
-        if !matches!(inst.op(), Op::Branch(_) | Op::Call | Op::CbranchIFork) {
-            return None;
-        }
-        inst.src.iter().find_map(|source| match source {
-            Operand::Imm(distance) => {
-                let distance = 4 * i64::from(*distance as i16) + 4;
-                Some(self.address.wrapping_add_signed(distance))
-            }
-            _ => None,
-        })
+        frontend::flow::branch_target(inst, self.address)
     }
 
     /// The instruction's text would assemble to other bytes: assemblers encode a literal that fits

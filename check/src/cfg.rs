@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use frontend::flow::{Addresses, branch_target};
 use frontend::inst::Dpp;
 use frontend::op::BranchIf;
 use frontend::{Gfx, Inst, Op, Operand, decode};
 
-use crate::flow::Addresses;
 use crate::registers::{Uses, is_relative, is_valu};
 
 /// What a kernel's descriptor says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// SGPRs that hold something when a wave starts: from s0 on.
+    /// SGPRs that the dispatcher initialises, from s0 on.
     pub initial_sgprs: u32,
-    /// VGPRs that hold something when a wave starts.
+    /// VGPRs that the dispatcher initialises.
     pub initial_vgprs: u32,
-    /// VGPRs that the wave has.
+    /// VGPRs allocated to a wave.
     pub vgprs: u32,
     /// Bytes of LDS that the code object states, if there is no more at run time.
     pub lds: Option<u32>,
@@ -27,7 +27,7 @@ pub struct Kernel {
     pub one_wave: bool,
 }
 
-/// Code to check: a kernel, or a function, which begins and ends as compilers agree on.
+/// Code to check: a kernel, or a function with LLVM's calling convention.
 #[derive(Clone, Copy, Debug)]
 pub struct Routine<'a> {
     /// The target.
@@ -51,7 +51,7 @@ pub struct Item {
     pub inst: Inst,
     /// The registers that it reads and writes.
     pub uses: Uses,
-    /// It names vector registers by a number computed at run time.
+    /// It indexes vector registers at run time.
     pub relative: bool,
     /// An edit has removed it.
     pub removed: bool,
@@ -63,6 +63,14 @@ impl Item {
         self.inst.mods.dpp
     }
 
+    /// The target of a branch with an immediate distance; a call continues behind it.
+    fn branch_target(&self) -> Option<u64> {
+        match self.inst.op() {
+            Op::Call => None,
+            _ => branch_target(&self.inst, self.address),
+        }
+    }
+
     /// The immediate of `s_waitcnt`, `s_nop` and their like.
     pub(crate) fn imm(&self) -> u32 {
         match self.inst.src[0] {
@@ -72,7 +80,7 @@ impl Item {
     }
 }
 
-/// How control leaves a block, besides its edges.
+/// How control leaves a block, other than along its edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leaves {
     /// It does not.
@@ -93,7 +101,7 @@ pub(crate) struct Block {
     /// The blocks after it. Of a conditional branch the first one is that of the branch taken.
     pub(crate) next: Vec<usize>,
     pub(crate) leaves: Leaves,
-    /// Is there a path to it from the beginning?
+    /// Is it reachable from the beginning?
     pub(crate) reached: bool,
 }
 
@@ -114,7 +122,7 @@ pub struct Code {
     /// By address.
     pub items: Vec<Item>,
     pub(crate) blocks: Vec<Block>,
-    /// Numbers of the reached blocks: each after those that lead to it, but for loops.
+    /// Numbers of the reachable blocks in reverse postorder.
     pub(crate) order: Vec<usize>,
 }
 
@@ -123,7 +131,7 @@ impl Code {
     pub fn new(routine: &Routine<'_>) -> Code {
         let gfx = routine.gfx;
         let mut items = Vec::new();
-        // Where something is that is no instruction.
+        // Indices of instructions that follow bytes which do not decode.
         let mut gaps = BTreeSet::new();
         let mut at = 0;
         while at < routine.code.len() {
@@ -166,14 +174,14 @@ impl Code {
         }
     }
 
-    /// Does a path from the beginning lead to the instruction?
+    /// Is the instruction reachable from the beginning?
     pub fn is_reached(&self, at: usize) -> bool {
         let after = self.blocks.partition_point(|block| block.items.start <= at);
         let block = after.checked_sub(1).and_then(|n| self.blocks.get(n));
         block.is_some_and(|block| block.reached && block.items.contains(&at))
     }
 
-    /// Does control leave to an address that the code does not tell?
+    /// Has a reachable block an indirect exit without a constant target?
     pub(crate) fn has_indirect(&self) -> bool {
         let mut reached = self.blocks.iter().filter(|block| block.reached);
         reached.any(|block| block.leaves == Leaves::Indirect)
@@ -190,15 +198,15 @@ impl Code {
         let mut begins: BTreeSet<usize> = gaps.clone();
         begins.insert(0);
         for (at, item) in self.items.iter().enumerate() {
-            if let Some(target) = branch_target(item).and_then(|to| self.index_of(to)) {
+            if let Some(target) = item.branch_target().and_then(|to| self.index_of(to)) {
                 begins.insert(target);
             }
             if ends_block(item.inst.op()) {
                 begins.insert(at + 1);
             }
         }
-        // Jumps to computed addresses show further beginnings, in their own blocks only, so that
-        // one more round finds all.
+        // Targets of jumps in registers begin blocks, too. They are computed within a block, so a second pass
+        // finds all.
         let jumps = self.jumps(&begins);
         begins.extend(jumps.values().filter_map(|&to| self.index_of(to)));
         let jumps = self.jumps(&begins);
@@ -218,7 +226,7 @@ impl Code {
                 true => number(end),
                 false => None,
             };
-            let taken = to(branch_target(last));
+            let taken = to(last.branch_target());
             let jump = jumps.get(&(end - 1)).map(|&address| to(Some(address)));
             let (next, leaves) = match last.inst.op() {
                 Op::Endpgm => (vec![], Leaves::Ends),
@@ -242,7 +250,7 @@ impl Code {
         }
     }
 
-    /// The addresses that jumps to registers lead to, by the jump.
+    /// Constant targets of jumps to registers, by the jump.
     fn jumps(&self, begins: &BTreeSet<usize>) -> BTreeMap<usize, u64> {
         let mut known = Addresses::default();
         let mut jumps = BTreeMap::new();
@@ -323,18 +331,4 @@ fn ends_block(op: Op) -> bool {
             | Op::Rfe
             | Op::RfeRestore
     )
-}
-
-/// The address that a branch with an immediate distance leads to.
-fn branch_target(item: &Item) -> Option<u64> {
-    if !matches!(item.inst.op(), Op::Branch(_) | Op::CbranchIFork) {
-        return None;
-    }
-    item.inst.src.iter().find_map(|source| match source {
-        Operand::Imm(distance) => {
-            let distance = 4 * i64::from(*distance as i16) + 4;
-            Some(item.address.wrapping_add_signed(distance))
-        }
-        _ => None,
-    })
 }

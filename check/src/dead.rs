@@ -1,4 +1,4 @@
-//! Code that no path leads to.
+//! Unreachable code.
 
 use frontend::{Op, Operand};
 
@@ -13,7 +13,7 @@ static UNREACHED: Rule = Rule {
     source: "the control-flow graph",
 };
 
-/// Compilers fill the space behind a routine.
+/// Is it padding, with which compilers fill the space after a routine?
 fn is_filling(item: &Item) -> bool {
     let zero = item.inst.op() == Op::Endpgm || item.inst.src[0] == Operand::Imm(0);
     is_nop(item) || zero

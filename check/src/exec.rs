@@ -16,7 +16,7 @@ static ZERO: Rule = Rule {
     source: "ISA manuals, EXEC; compilers leave such instructions at the ends of divergent code",
 };
 
-/// What is known of EXEC.
+/// An abstract value of EXEC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exec {
     Zero,
@@ -50,17 +50,17 @@ fn step(code: &Code, exec: &mut Exec, at: usize) {
     let calls = matches!(inst.op(), Op::Call | Op::SwapPc);
     let writes = item.uses.writes(EXEC_LO.into()) || item.uses.writes(u16::from(EXEC_LO) + 1);
     if calls || writes {
-        let whole = inst.op() == Op::Mov
+        let all_bits = inst.op() == Op::Mov
             && inst.dst[0] == Operand::Sgpr(EXEC_LO)
             && inst.dst_ty(0).bits() == 64;
-        *exec = match whole && is_zero(inst.src[0]) {
+        *exec = match all_bits && is_zero(inst.src[0]) {
             true => Exec::Zero,
             false => Exec::Unknown,
         };
     }
 }
 
-/// Does it nothing without active lanes?
+/// Has it no effect without active lanes?
 fn needs_lanes(inst: &Inst) -> bool {
     let vector = is_valu(inst) || is_vmem(inst) || inst.desc.encoding == Encoding::Ds;
     let scalar = inst.dst.iter().any(|dst| matches!(dst, Operand::Sgpr(_)));

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::cfg::Code;
 use crate::waits::WaitField;
 
-/// How certain a rule is: of documents and compilers how many state it.
+/// How certain a rule is: how many documents and compilers state it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Certainty {
     /// A manual and a compiler agree, or two compilers do.
@@ -51,11 +51,11 @@ impl Severity {
 pub struct Rule {
     /// Its name, such as `wait-read`.
     pub id: &'static str,
-    /// What it demands, in one line.
+    /// What it requires, in one line.
     pub title: &'static str,
     /// How certain it is.
     pub certainty: Certainty,
-    /// Who states it.
+    /// The documents and compilers that state it.
     pub source: &'static str,
 }
 

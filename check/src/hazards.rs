@@ -1,7 +1,7 @@
 //! Independent instructions that must stand between a producer and a consumer: wait states.
 //!
-//! The state has an entry for each thing that a row's producer has made, with the wait states since then
-//! on the path with the fewest. An entry lives as long as its row asks, and longer where an `s_nop` is among
+//! The state has an entry for each result of a row's producer, with the wait states since then
+//! on the path with the fewest. An entry lives as long as its row requires, and longer where an `s_nop` is among
 //! the wait states: if it would be missing without that, the `s_nop` is needed.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use frontend::Op;
 use crate::cfg::{Code, Item, Routine};
 use crate::finding::Report;
 use crate::registers::{self, Reg};
-use crate::solve::{State, solve};
+use crate::solve::{Entry, Least, solve};
 
 mod table;
 mod xnack;
@@ -26,50 +26,17 @@ type Nops = [(u32, u8); MOST_NOPS];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
+    /// Index into [`Walk::rows`].
     row: u8,
     reg: Reg,
     nops: Nops,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    key: Key,
-    states: u8,
-    producer: u32,
-}
+/// What was produced; an age is a number of wait states.
+type Recent = Least<Key>;
 
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Recent {
-    /// By key.
-    entries: Vec<Entry>,
-}
-
-impl State for Recent {
-    fn join(&mut self, other: &Recent) -> bool {
-        let mut changed = false;
-        for entry in &other.entries {
-            match self.entries.binary_search_by_key(&entry.key, |e| e.key) {
-                Ok(at) if entry.states < self.entries[at].states => {
-                    self.entries[at] = *entry;
-                    changed = true;
-                }
-                Ok(_) => {}
-                Err(at) => {
-                    self.entries.insert(at, *entry);
-                    changed = true;
-                }
-            }
-        }
-        changed
-    }
-
-    fn size(&self) -> usize {
-        self.entries.len()
-    }
-}
-
-/// The rows of a target, with their numbers and wait states.
-struct Rows(Vec<(u8, u8, &'static Row)>);
+/// A row that holds for the target, with its wait states.
+type Wanted = (u8, &'static Row);
 
 /// Wait states of an instruction.
 fn states_of(item: &Item) -> u8 {
@@ -90,7 +57,7 @@ type Needed = BTreeMap<usize, bool>;
 
 struct Walk<'a> {
     code: &'a Code,
-    rows: Rows,
+    rows: Vec<Wanted>,
     needed: Needed,
     found: Vec<(&'static Row, u8, usize, usize, u8)>,
 }
@@ -103,24 +70,21 @@ impl Walk<'_> {
             return;
         }
         for entry in &recent.entries {
-            let Some(&(_, wanted, row)) = self.rows.0.iter().find(|row| row.0 == entry.key.row)
-            else {
-                continue;
-            };
+            let (wanted, row) = self.rows[usize::from(entry.key.row)];
             if !(row.consumes)(item, code.gfx, entry.key.reg) {
                 continue;
             }
-            if entry.states < wanted {
+            if entry.age < wanted {
                 self.found
-                    .push((row, wanted, at, entry.producer as usize, entry.states));
+                    .push((row, wanted, at, entry.producer as usize, entry.age));
                 continue;
             }
             for (nop, states) in entry.key.nops {
                 if nop == 0 {
                     continue;
                 }
-                if entry.states - states < wanted {
-                    let exact = entry.states - 1 < wanted;
+                if entry.age - states < wanted {
+                    let exact = entry.age - 1 < wanted;
                     *self.needed.entry(nop as usize - 1).or_default() |= exact;
                 }
             }
@@ -130,11 +94,9 @@ impl Walk<'_> {
         let rows = &self.rows;
         let needed = &mut self.needed;
         recent.entries.retain_mut(|entry| {
-            let Some(&(_, wanted, _)) = rows.0.iter().find(|row| row.0 == entry.key.row) else {
-                return false;
-            };
-            let before = entry.states;
-            entry.states = before.saturating_add(passed);
+            let (wanted, _) = rows[usize::from(entry.key.row)];
+            let before = entry.age;
+            entry.age = before.saturating_add(passed);
             if let Some(nop) = nop
                 && before < wanted
                 && !entry.key.nops.iter().any(|known| known.0 == nop.0)
@@ -147,12 +109,12 @@ impl Walk<'_> {
                 }
             }
             let most = entry.key.nops.iter().map(|nop| nop.1).max().unwrap_or(0);
-            entry.states.saturating_sub(most) < wanted
+            entry.age.saturating_sub(most) < wanted
         });
-        for &(number, _, row) in &self.rows.0 {
+        for (number, (_, row)) in (0u8..).zip(&self.rows) {
             for span in (row.produces)(item, code.gfx) {
                 for reg in span.each() {
-                    // What is older no longer counts.
+                    // An older result is overwritten.
                     recent
                         .entries
                         .retain(|entry| (entry.key.row, entry.key.reg) != (number, reg));
@@ -162,28 +124,24 @@ impl Walk<'_> {
                             reg,
                             nops: Nops::default(),
                         },
-                        states: 0,
+                        age: 0,
                         producer: at as u32,
                     });
                 }
             }
         }
-        recent
-            .entries
-            .sort_by_key(|entry| (entry.key, entry.states));
-        recent.entries.dedup_by_key(|entry| entry.key);
+        recent.sort();
     }
 }
 
 pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
     xnack::check(routine, code, report);
-    let rows = ROWS.iter().enumerate().filter_map(|(number, row)| {
-        let wanted = (row.states)(routine.gfx)?;
-        Some((number as u8, wanted, row))
-    });
+    let rows = ROWS
+        .iter()
+        .filter_map(|row| Some(((row.states)(routine.gfx)?, row)));
     let mut walk = Walk {
         code,
-        rows: Rows(rows.collect()),
+        rows: rows.collect(),
         needed: Needed::default(),
         found: Vec::new(),
     };

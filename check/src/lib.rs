@@ -1,6 +1,6 @@
 //! Static checks of GCN machine code: missing and redundant waits, missing independent instructions,
-//! reads of registers that nobody wrote, code without effect, sizes that are exceeded. From the code
-//! alone; nothing is executed.
+//! reads of unwritten registers, unreachable code, exceeded sizes. From the code alone; nothing is
+//! executed.
 //!
 //! A [`Routine`] is a kernel or a function. Its control-flow graph ([`Code`]) is followed with abstract
 //! states, which are joined where paths meet, until nothing changes. Work is bounded: a routine that takes
@@ -11,7 +11,6 @@ mod cfg;
 mod dead;
 mod exec;
 mod finding;
-pub mod flow;
 mod hazards;
 mod limits;
 mod registers;

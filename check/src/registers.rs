@@ -142,19 +142,10 @@ fn reads_m0(inst: &Inst, gfx: Gfx) -> bool {
 /// Do lanes exchange values without LDS memory?
 pub(crate) fn is_lane_exchange(op: frontend::op::DsOp) -> bool {
     use frontend::op::DsOp;
-    match op {
-        DsOp::Swizzle | DsOp::Permute | DsOp::Bpermute | DsOp::Nop => true,
-        DsOp::Append
-        | DsOp::Consume
-        | DsOp::OrderedCount
-        | DsOp::GwsInit
-        | DsOp::GwsSemaV
-        | DsOp::GwsSemaP
-        | DsOp::GwsSemaBr
-        | DsOp::GwsSemaReleaseAll
-        | DsOp::GwsBarrier
-        | DsOp::Condxchg32Rtn64 => false,
-    }
+    matches!(
+        op,
+        DsOp::Swizzle | DsOp::Permute | DsOp::Bpermute | DsOp::Nop
+    )
 }
 
 /// Registers from an operand on.
@@ -226,24 +217,8 @@ fn image_data(inst: &Inst, gfx: Gfx) -> u32 {
 
 /// Does the scalar unit compute it?
 pub(crate) fn is_salu(inst: &Inst) -> bool {
-    match inst.desc.encoding {
-        Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc | Encoding::Sopk | Encoding::Sopp => true,
-        Encoding::Smem
-        | Encoding::Vop1
-        | Encoding::Vop2
-        | Encoding::Vopc
-        | Encoding::Vop3
-        | Encoding::Vop3p
-        | Encoding::Vintrp
-        | Encoding::Ds
-        | Encoding::Flat
-        | Encoding::Global
-        | Encoding::Scratch
-        | Encoding::Mubuf
-        | Encoding::Mtbuf
-        | Encoding::Mimg
-        | Encoding::Exp => false,
-    }
+    use Encoding::{Sop1, Sop2, Sopc, Sopk, Sopp};
+    matches!(inst.desc.encoding, Sop1 | Sop2 | Sopc | Sopk | Sopp)
 }
 
 /// Does the vector unit compute it?
@@ -287,15 +262,9 @@ pub(crate) fn is_lds(inst: &Inst) -> bool {
         && !matches!(inst.op(), Op::Ds(op) if is_lane_exchange(op))
 }
 
-/// Is it about the global wave sync?
+/// Is it an operation of the global wave sync?
 pub(crate) fn is_gws(inst: &Inst) -> bool {
-    use frontend::op::DsOp::{
-        GwsBarrier, GwsInit, GwsSemaBr, GwsSemaP, GwsSemaReleaseAll, GwsSemaV,
-    };
-    matches!(
-        inst.op(),
-        Op::Ds(GwsBarrier | GwsInit | GwsSemaBr | GwsSemaP | GwsSemaReleaseAll | GwsSemaV)
-    )
+    matches!(inst.op(), Op::Ds(op) if op.is_gws())
 }
 
 /// The memory space, if it has one.

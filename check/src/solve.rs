@@ -6,13 +6,71 @@ use crate::cfg::Code;
 
 /// An abstract state. Joins only add to a state, so that each chain of joins ends.
 pub(crate) trait State: Clone {
-    /// Adds what another path brings; did anything change?
+    /// Joins the state of another path; returns whether this state changes.
     fn join(&mut self, other: &Self) -> bool;
-    /// How much there is in it, for the bound.
+    /// Its size, for the bound on the work.
     fn size(&self) -> usize;
 }
 
-/// The most work for a routine: instructions times the size of their state.
+/// Something that happened on a path, at the least distance from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry<K> {
+    /// What happened; entries with different keys are told apart.
+    pub(crate) key: K,
+    /// The distance, in the unit of the analysis.
+    pub(crate) age: u8,
+    /// Index of the instruction.
+    pub(crate) producer: u32,
+}
+
+/// The least age of each key, over all paths.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Least<K> {
+    /// By key.
+    pub(crate) entries: Vec<Entry<K>>,
+}
+
+impl<K> Default for Least<K> {
+    fn default() -> Least<K> {
+        Least {
+            entries: Vec::new(),
+        }
+    }
+}
+
+impl<K: Copy + Ord> Least<K> {
+    /// Restores the order after keys have changed or entries were appended; of equal keys the least age remains.
+    pub(crate) fn sort(&mut self) {
+        self.entries.sort_by_key(|entry| (entry.key, entry.age));
+        self.entries.dedup_by_key(|entry| entry.key);
+    }
+}
+
+impl<K: Copy + Ord> State for Least<K> {
+    fn join(&mut self, other: &Least<K>) -> bool {
+        let mut changed = false;
+        for entry in &other.entries {
+            match self.entries.binary_search_by_key(&entry.key, |e| e.key) {
+                Ok(at) if entry.age < self.entries[at].age => {
+                    self.entries[at] = *entry;
+                    changed = true;
+                }
+                Ok(_) => {}
+                Err(at) => {
+                    self.entries.insert(at, *entry);
+                    changed = true;
+                }
+            }
+        }
+        changed
+    }
+
+    fn size(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+/// Bound on the work for a routine: instructions times the size of their state.
 fn budget(code: &Code) -> u64 {
     20_000_000 + 4_000 * code.items.len() as u64
 }

@@ -1,5 +1,5 @@
-//! Reads of registers that no instruction has written on any path from the beginning of a kernel, and that
-//! the dispatcher does not set either.
+//! Reads of registers that neither an instruction on a path from the beginning of a kernel nor the dispatcher has
+//! written.
 
 use frontend::inst::{EXEC_LO, M0};
 use frontend::{Op, Operand};
@@ -95,7 +95,7 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
         for at in code.blocks[block].items.clone() {
             let item = &code.items[at];
             let op = item.inst.op();
-            // Their other lanes are written later, and their result does not depend on it.
+            // `v_writelane` builds a register lane by lane; x ^ x and x - x do not depend on x.
             let harmless = matches!(op, Op::WriteLane) || same_source(&item.inst.src, op);
             let reads = item.uses.reads.iter().flat_map(|span| span.each());
             let found = reads.filter(|&reg| !written.has(reg)).min();

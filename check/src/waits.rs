@@ -1,6 +1,6 @@
 //! Waits for memory: `s_waitcnt` against what is outstanding.
 //!
-//! The state has an entry for each register that an outstanding operation will write, or still reads, with
+//! The state has an entry for each register that an outstanding operation will write, or has yet to read, with
 //! the number of operations of its class that were issued after it on the path with the fewest: its
 //! age. Of an ordered class an entry is complete once at most `age` operations are outstanding, of others once none is.
 //! A wait that completes an entry does not remove it: it remains until its register is used, which
@@ -15,7 +15,7 @@ use frontend::{Encoding, Gfx, Op};
 use crate::cfg::{Code, Item, Leaves, Routine};
 use crate::finding::{Certainty, Report, Rule};
 use crate::registers::{self, Reg, VGPR, is_lds, is_vmem};
-use crate::solve::{State, solve};
+use crate::solve::{Least, solve};
 
 mod counters;
 mod events;
@@ -104,48 +104,17 @@ struct Key {
     source: bool,
     /// The wait that has completed it.
     by: u32,
-    /// Would a wait for one more have left it?
+    /// Would a wait with a number greater by one not have completed it?
     exact: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    key: Key,
-    age: u8,
-    producer: u32,
-}
+/// Outstanding operations, and those that a wait has completed whose registers are not used yet. An age is a number of
+/// operations of the class.
+type Outstanding = Least<Key>;
 
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Outstanding {
-    /// By key.
-    entries: Vec<Entry>,
-}
+type Entry = crate::solve::Entry<Key>;
 
-impl State for Outstanding {
-    fn join(&mut self, other: &Outstanding) -> bool {
-        let mut changed = false;
-        for entry in &other.entries {
-            match self.entries.binary_search_by_key(&entry.key, |e| e.key) {
-                Ok(at) if entry.age < self.entries[at].age => {
-                    self.entries[at] = *entry;
-                    changed = true;
-                }
-                Ok(_) => {}
-                Err(at) => {
-                    self.entries.insert(at, *entry);
-                    changed = true;
-                }
-            }
-        }
-        changed
-    }
-
-    fn size(&self) -> usize {
-        self.entries.len()
-    }
-}
-
-/// What came out: findings and needed waits.
+/// Results: findings and needed waits.
 #[derive(Default)]
 struct Seen {
     findings: Vec<(&'static Rule, usize, Option<usize>, String)>,
@@ -172,7 +141,7 @@ enum Use {
     WriteBy(Class),
 }
 
-impl Outstanding {
+impl Least<Key> {
     /// The registers from `first` on are used.
     fn touch(&mut self, first: Reg, count: u16, how: Use, at: usize, walk: &mut Walk<'_>) {
         let start = self.entries.partition_point(|entry| entry.key.reg < first);
@@ -189,7 +158,7 @@ impl Outstanding {
                 left.push(entry);
                 continue;
             }
-            // Results of one class arrive in order: the later one remains. (LLVM's
+            // Results of one class return in order: the second one remains. (LLVM's
             // `hasVmemWriteVgprInOrder`; AMDGPUUsage for DS)
             let in_order = match how {
                 Use::WriteBy(class) => class == key.class && class.is_ordered() && !key.source,
@@ -260,12 +229,7 @@ impl Outstanding {
         }
     }
 
-    fn sort(&mut self) {
-        self.entries.sort_by_key(|entry| (entry.key, entry.age));
-        self.entries.dedup_by_key(|entry| entry.key);
-    }
-
-    /// Not more entries for a register than can be told apart; waits of the others count as needed.
+    /// Limits the entries of a register; the waits of those dropped count as needed.
     fn limit(&mut self, seen: &mut Seen) {
         let mut kept: Vec<Entry> = Vec::with_capacity(self.entries.len());
         for entry in self.entries.drain(..) {

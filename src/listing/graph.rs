@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 
-use ::check::flow::Addresses;
+use frontend::flow::Addresses;
 use frontend::op::BranchIf;
 use frontend::{Inst, Op};
 use runtime::foreign::Foreign;

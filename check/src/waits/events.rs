@@ -1,4 +1,4 @@
-//! What instructions count, and what is unfinished until it is counted down.
+//! The operations that instructions issue, and the registers and LDS that they access until they complete.
 
 use frontend::op::{DsOp, ImageOp};
 use frontend::{Encoding, Gfx, Inst, Op, Operand};
@@ -7,7 +7,7 @@ use super::counters::WaitField;
 use crate::registers::{self, Span, Uses, is_gws, is_lds, is_store, is_vmem};
 
 /// A class of operations that share a counter. Those of an ordered class are counted down in the order of issue;
-/// of different classes in one counter nothing is known.
+/// the order between different classes in one counter is unspecified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Class {
     /// MUBUF, MTBUF, MIMG, GLOBAL, SCRATCH: loads and stores mixed (Vega ISA 4.4; LLVM
@@ -75,7 +75,7 @@ impl Class {
     }
 }
 
-/// What is unfinished.
+/// What an outstanding operation accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// These registers are written.

@@ -114,6 +114,28 @@ pub enum DsOp {
     Nop,
 }
 
+impl DsOp {
+    /// Is it an operation of the global wave sync?
+    pub fn is_gws(self) -> bool {
+        match self {
+            DsOp::GwsInit
+            | DsOp::GwsSemaV
+            | DsOp::GwsSemaP
+            | DsOp::GwsSemaBr
+            | DsOp::GwsSemaReleaseAll
+            | DsOp::GwsBarrier => true,
+            DsOp::Append
+            | DsOp::Consume
+            | DsOp::OrderedCount
+            | DsOp::Swizzle
+            | DsOp::Permute
+            | DsOp::Bpermute
+            | DsOp::Condxchg32Rtn64
+            | DsOp::Nop => false,
+        }
+    }
+}
+
 /// Operation of a MIMG instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImageOp {

@@ -135,18 +135,7 @@ fn ds(out: &mut String, inst: &Inst) {
         _ => put!(out, " offset:{}", mem.offset),
     }
     // These access GDS regardless of the bit.
-    let always = matches!(
-        inst.desc.op,
-        Op::Ds(
-            DsOp::OrderedCount
-                | DsOp::GwsInit
-                | DsOp::GwsSemaV
-                | DsOp::GwsSemaP
-                | DsOp::GwsSemaBr
-                | DsOp::GwsSemaReleaseAll
-                | DsOp::GwsBarrier
-        )
-    );
+    let always = matches!(inst.desc.op, Op::Ds(op) if op == DsOp::OrderedCount || op.is_gws());
     let never = inst.desc.op == Op::Ds(DsOp::Nop);
     flags(out, &[((mem.gds || always) && !never, "gds")]);
 }

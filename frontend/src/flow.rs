@@ -1,10 +1,25 @@
-//! Addresses in pairs of SGPRs, as compilers compute them relative to the PC for calls and long branches.
+//! Targets of branches: by an immediate distance, or in a pair of SGPRs, where compilers compute addresses relative to
+//! the PC for calls and long branches.
 
 use std::collections::BTreeMap;
 
-use frontend::{Inst, Op, Operand};
+use crate::{Inst, Op, Operand};
 
-/// What is known of pairs of SGPRs in a block.
+/// The target of a branch or call with an immediate distance, at this address.
+pub fn branch_target(inst: &Inst, address: u64) -> Option<u64> {
+    if !matches!(inst.op(), Op::Branch(_) | Op::Call | Op::CbranchIFork) {
+        return None;
+    }
+    inst.src.iter().find_map(|source| match source {
+        Operand::Imm(distance) => {
+            let distance = 4 * i64::from(*distance as i16) + 4;
+            Some(address.wrapping_add_signed(distance))
+        }
+        _ => None,
+    })
+}
+
+/// Constant addresses in pairs of SGPRs within a block.
 #[derive(Clone, Debug, Default)]
 pub struct Addresses {
     pairs: BTreeMap<u8, u64>,
