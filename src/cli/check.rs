@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use runtime::object::{self, CodeObject, TargetId};
+use runtime::foreign;
+use runtime::object::{self, CodeObject, LoadError, TargetId};
 use wavelift::check::{Code, Finding, Rule, Severity, check_code, routines};
+use wavelift::manifest::read_whole;
 use wavelift::source::SourceMap;
 
 use super::Status;
@@ -73,6 +75,14 @@ struct Reported {
     other: Option<Place>,
 }
 
+/// Code that was not checked, or not by all rules.
+struct Unchecked {
+    file: String,
+    /// All of a code object if there is none.
+    routine: Option<String>,
+    why: String,
+}
+
 /// All that was found.
 #[derive(Default)]
 struct Results {
@@ -82,8 +92,7 @@ struct Results {
     suppressed: usize,
     routines: usize,
     instructions: usize,
-    /// File, routine, and what could not be checked.
-    unchecked: Vec<(String, String, String)>,
+    unchecked: Vec<Unchecked>,
 }
 
 impl Results {
@@ -102,8 +111,8 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     };
     let mut results = Results::default();
     for path in &args.files {
-        let name = path.display().to_string();
-        let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+        let name = foreign::path(path).to_string();
+        let bytes = read_whole(path).with_context(|| format!("cannot read {name}"))?;
         let entries = object::entries(&bytes).with_context(|| name.clone())?;
         let wanted = match &target {
             Some(target) => {
@@ -114,9 +123,21 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         if wanted.is_empty() {
             bail!("{name}: no code for AMD GPUs in it");
         }
+        let several = wanted.len() > 1;
         for entry in wanted {
-            let object = CodeObject::parse(entry.code()).with_context(|| name.clone())?;
-            check_object(&name, &object, args, &mut suppressions, &mut results);
+            match CodeObject::parse(entry.code()) {
+                Ok(object) => check_object(&name, &object, args, &mut suppressions, &mut results),
+                // Libraries have code for other GPUs beside.
+                Err(
+                    error
+                    @ (LoadError::UnsupportedTarget { .. } | LoadError::UnknownMachine { .. }),
+                ) if several => results.unchecked.push(Unchecked {
+                    file: name.clone(),
+                    routine: None,
+                    why: error.to_string(),
+                }),
+                Err(error) => return Err(error).context(name),
+            }
         }
     }
     if let (Some(kernel), 0) = (&args.kernel, results.routines) {
@@ -161,10 +182,12 @@ fn check_object(
         let report = check_code(&named.routine, &code);
         results.routines += 1;
         results.instructions += code.items.len();
-        let unchecked = report.unchecked.iter();
-        results
-            .unchecked
-            .extend(unchecked.map(|why| (file.to_owned(), named.name.to_owned(), why.clone())));
+        let unchecked = report.unchecked.iter().map(|why| Unchecked {
+            file: file.to_owned(),
+            routine: Some(named.name.to_owned()),
+            why: why.clone(),
+        });
+        results.unchecked.extend(unchecked);
         let place = |index: usize| {
             let item = &code.items[index];
             let line = map.location(item.address);

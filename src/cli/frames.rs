@@ -15,7 +15,7 @@ pub(super) struct FrameReport<'a> {
     column: Option<u32>,
 }
 
-/// The functions, the innermost first, with their names as in source text if wanted.
+/// The functions, the innermost first, with demangled names if requested.
 pub(super) fn frames(map: &SourceMap, address: u64, demangled: bool) -> Vec<FrameReport<'_>> {
     let frames = map.frames(address).into_iter().map(|frame| {
         let at = frame.location;

@@ -155,6 +155,13 @@ impl Input {
     }
 }
 
+/// The text of a file.
+pub(super) fn read_text(path: &Path) -> anyhow::Result<String> {
+    let shown = foreign::path(path);
+    let bytes = read_whole(path).with_context(|| format!("cannot read {shown}"))?;
+    String::from_utf8(bytes).with_context(|| format!("{shown} is no text"))
+}
+
 /// Prints the manifest that options were made into, or the file itself if it is one.
 pub(super) fn print_manifest(
     file: &Path,

@@ -16,7 +16,8 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct Unchecked<'a> {
     file: &'a str,
-    kernel: &'a str,
+    /// Null: none of a code object.
+    kernel: Option<&'a str>,
     why: &'a str,
 }
 
@@ -77,7 +78,11 @@ pub(super) fn report(results: &Results) -> impl Serialize {
         instructions: results.instructions,
         suppressed: results.suppressed,
         unchecked: unchecked
-            .map(|(file, kernel, why)| Unchecked { file, kernel, why })
+            .map(|one| Unchecked {
+                file: &one.file,
+                kernel: one.routine.as_deref(),
+                why: &one.why,
+            })
             .collect(),
     }
 }

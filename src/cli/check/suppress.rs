@@ -1,9 +1,12 @@
-//! Findings that are known, with the reason why they are no defects or remain.
+//! Suppressed findings, each with its reason.
 
 use std::path::Path;
 
 use anyhow::{Context, ensure};
+use runtime::foreign;
 use serde::Deserialize;
+
+use crate::cli::input::read_text;
 
 /// A file of suppressions.
 #[derive(Default, Deserialize)]
@@ -31,9 +34,9 @@ struct Suppression {
 impl Suppressions {
     /// Reads a file.
     pub(super) fn read(path: &Path) -> anyhow::Result<Suppressions> {
-        let name = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-        let read: Suppressions = toml::from_str(&text).with_context(|| format!("{name}"))?;
+        let name = foreign::path(path);
+        let text = read_text(path)?;
+        let read: Suppressions = toml::from_str(&text).with_context(|| name.to_string())?;
         for (number, one) in read.suppress.iter().enumerate() {
             ensure!(
                 !one.reason.trim().is_empty(),
@@ -51,7 +54,10 @@ impl Suppressions {
         for one in &mut self.suppress {
             let suits = one.rule == rule
                 && (one.kernel == "*" || one.kernel == routine)
-                && one.file.as_deref().is_none_or(|end| ends_with(file, end))
+                && one
+                    .file
+                    .as_deref()
+                    .is_none_or(|end| Path::new(file).ends_with(end))
                 && one.address.is_none_or(|wanted| wanted == address);
             one.used |= suits;
             any |= suits;
@@ -72,9 +78,4 @@ impl Suppressions {
             )
         })
     }
-}
-
-fn ends_with(path: &str, end: &str) -> bool {
-    let rest = path.strip_suffix(end);
-    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }

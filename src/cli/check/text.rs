@@ -3,8 +3,9 @@
 use runtime::foreign::Foreign;
 use wavelift::source::demangle;
 
-use super::{Place, Reported, Results};
+use super::{Place, Reported, Results, Unchecked};
 use crate::cli::output::Output;
+use crate::cli::report::counted;
 
 fn line(place: &Place) -> String {
     match &place.line {
@@ -45,28 +46,28 @@ fn one(found: &Reported, out: &mut Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
 /// All findings, then a line of counts.
 pub(super) fn print(results: &Results, out: &mut Output) -> anyhow::Result<()> {
     for found in &results.reported {
         one(found, out)?;
     }
-    for (file, routine, why) in &results.unchecked {
-        let (file, routine) = (Foreign(file), demangle(routine));
-        writeln!(out, "{file}: {}: not checked: {why}", Foreign(&routine))?;
+    for Unchecked { file, routine, why } in &results.unchecked {
+        let routine = routine.as_deref().map(demangle);
+        let routine = routine.map_or_else(String::new, |name| format!(" {}:", Foreign(&name)));
+        writeln!(out, "{}:{routine} not checked: {why}", Foreign(file))?;
     }
     let shown = results.reported.len() - results.findings();
     let mut text = format!(
         "{} and {} in {}",
-        count(results.findings(), "finding"),
-        count(results.notes + shown, "note"),
-        count(results.routines, "routine"),
+        counted(results.findings() as u64, "finding"),
+        counted((results.notes + shown) as u64, "note"),
+        counted(results.routines as u64, "routine"),
     );
     if results.suppressed > 0 {
-        text += &format!("; {} suppressed", count(results.suppressed, "finding"));
+        text += &format!(
+            "; {} suppressed",
+            counted(results.suppressed as u64, "finding")
+        );
     }
     writeln!(out, "{text}")?;
     Ok(())

@@ -10,6 +10,7 @@ use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 
 use super::PROMPT;
+use crate::cli::input::read_text;
 
 /// A command.
 pub(super) struct Line {
@@ -54,7 +55,7 @@ impl Source {
         let mut script = VecDeque::new();
         for path in files {
             let name = runtime::foreign::path(path).to_string();
-            for (number, text) in (1..).zip(super::read(path)?.lines()) {
+            for (number, text) in (1..).zip(read_text(path)?.lines()) {
                 script.push_back(Line {
                     text: text.to_owned(),
                     from: Some(From::File(name.clone(), number)),

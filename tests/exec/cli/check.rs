@@ -9,7 +9,7 @@ use wavelift::object;
 
 use super::{file, folder, json, root, wavelift};
 
-/// What is known of the project's own code objects, all of it in kernels that are written by hand.
+/// Suppressions for the project's own code objects, all of them for kernels that are written by hand.
 const KNOWN: &str = "tests/kernels/check.toml";
 
 /// Every code object in a folder of the repository, but for those that tests of the loader refuse.
@@ -264,4 +264,39 @@ fn what_is_not_there_is_an_error() {
     assert_eq!(target.status, 2);
     assert_eq!(wavelift(&["check", bundle]).status, 0);
     assert_eq!(wavelift(&["check", "/nowhere"]).status, 2);
+    // A device has no end.
+    let device = wavelift(&["check", "/dev/zero"]);
+    assert_eq!(device.status, 2);
+    assert!(
+        device.stderr.contains("no regular file"),
+        "{}",
+        device.stderr
+    );
+    let list = wavelift(&["check", saxpy, "--suppress", "/dev/zero"]);
+    assert_eq!(list.status, 2);
+    assert!(list.stderr.contains("no regular file"), "{}", list.stderr);
+}
+
+/// Code for a GPU that is not supported, beside code that is.
+#[test]
+fn unsupported_targets_of_a_bundle_are_named() {
+    let home = folder("check-targets");
+    let mut bytes =
+        std::fs::read(root().join("examples/saxpy/saxpy.bundle.hipfb")).expect("it can be read");
+    let whole = wavelift(&["check", "examples/saxpy/saxpy.bundle.hipfb"]);
+    assert_eq!(whole.status, 0, "{}", whole.stderr);
+    // The machine number in `e_flags` of the first ELF file: gfx1030.
+    let elf = bytes.windows(4).position(|window| window == b"\x7fELF");
+    bytes[elf.expect("it has code") + 48] = 0x36;
+    let path = file(&home, "mixed.hipfb", bytes);
+    let run = wavelift(&["check", &path]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{}", run.stdout);
+    assert!(
+        run.stdout
+            .contains("mixed.hipfb: not checked: unsupported target gfx1030"),
+        "{}",
+        run.stdout
+    );
+    let value = json(&wavelift(&["check", &path, "--json"]));
+    assert_eq!(value["unchecked"][0]["kernel"], serde_json::Value::Null);
 }
