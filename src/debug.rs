@@ -47,221 +47,40 @@ use std::time::Duration;
 use frontend::WaveState;
 use runtime::debug::{Debugging, is_call};
 use runtime::dispatch::{CancelToken, Settings};
-use runtime::fault::{Fault, FaultKind};
 use runtime::lockstep::Snapshot;
-use runtime::trace::{MemoryAccess, Space};
+use runtime::trace::Space;
 
+mod assign;
 mod driver;
 mod error;
 mod eval;
+mod event;
 mod expr;
+mod operators;
 mod place;
 mod points;
+mod program;
 mod value;
 
 pub use crate::breaks::{Place, PlaceError};
 pub use error::{DebugError, DtypeSuffix};
+pub use event::{Ended, Event, Frame, Reason, Stop, WaveInfo};
 pub use expr::Expr;
 pub use place::{CodePlace, Disassembled, SourceLine};
 pub use points::{HitCondition, Limits, Message, Point, Trigger, WatchKind};
+pub use program::{Dispatch, Named, Resume};
 pub use runtime::debug::{Call, Phase, State};
 pub use value::{Evaluated, Lanes, Radix, Scalar, Value};
 
+use assign::make;
 use driver::{Course, Goal, Order, Pilot, Report, Until};
-use eval::{At, Scope, Write};
+use eval::{At, Scope};
 use points::Points;
 
-use crate::arg::Arg;
-use crate::buffer::Buffer;
 use crate::device::{Device, DeviceOptions};
 use crate::error::Error;
-use crate::launch::Launch;
-use crate::module::{Kernel, Module};
+use crate::module::Module;
 use crate::{Dtype, EngineKind};
-
-/// A launch of the program.
-#[derive(Clone, Debug)]
-pub struct Dispatch {
-    /// The kernel.
-    pub kernel: Kernel,
-    /// Its grid.
-    pub launch: Launch,
-    /// Its arguments.
-    pub args: Vec<Arg>,
-    /// How often it is launched.
-    pub repeat: u64,
-    /// Stack of a work-item; `None` is the device's.
-    pub stack_bytes: Option<u32>,
-    /// Counters of the global wave sync when it begins.
-    pub gws: Option<Vec<u32>>,
-}
-
-impl Dispatch {
-    /// One launch.
-    pub fn new(kernel: Kernel, launch: Launch, args: Vec<Arg>) -> Dispatch {
-        Dispatch {
-            kernel,
-            launch,
-            args,
-            repeat: 1,
-            stack_bytes: None,
-            gws: None,
-        }
-    }
-}
-
-/// Memory that expressions name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
-    /// The name.
-    pub name: String,
-    /// Guest address of the first byte.
-    pub address: u64,
-    /// Bytes.
-    pub len: u64,
-    /// Type of its elements; bytes if it has none.
-    pub dtype: Option<Dtype>,
-}
-
-impl Named {
-    /// A buffer by a name.
-    pub fn of(buffer: &Buffer, name: impl Into<String>, dtype: Option<Dtype>) -> Named {
-        Named {
-            name: name.into(),
-            address: buffer.address(),
-            len: buffer.len(),
-            dtype,
-        }
-    }
-}
-
-/// How to go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resume {
-    /// To the next breakpoint, watchpoint or fault, after passing this number of points.
-    Continue {
-        /// Points to pass.
-        pass: u64,
-    },
-    /// The selected wave executes this number of instructions, into calls. Others run only where it waits
-    /// for them.
-    Step {
-        /// The number, at least 1.
-        steps: u64,
-    },
-    /// The selected wave executes an instruction, and all of a call.
-    Next,
-    /// The selected wave runs until it has returned from its innermost call.
-    Finish,
-    /// The selected wave runs until it is at one of these guest addresses, or ends.
-    Until {
-        /// The addresses: see [`Debugger::locate`].
-        places: Vec<u64>,
-    },
-    /// Back to when the selected wave had executed this number of instructions less.
-    Back {
-        /// The number, at least 1.
-        steps: u64,
-    },
-    /// Back to the last breakpoint or watchpoint that was passed in this workgroup.
-    BackToPoint,
-}
-
-/// What has happened.
-#[derive(Debug)]
-pub enum Event {
-    /// A wave has stopped.
-    Stopped(Stop),
-    /// The program has ended.
-    Ended(Ended),
-}
-
-/// How a program has ended.
-#[derive(Debug)]
-pub enum Ended {
-    /// All launches have ended.
-    Completed,
-    /// The guest did wrong.
-    Fault {
-        /// Number of the dispatch.
-        dispatch: usize,
-        /// The fault.
-        fault: Box<Fault>,
-    },
-    /// A launch was refused.
-    Refused {
-        /// Number of the dispatch.
-        dispatch: usize,
-        /// Why.
-        error: Error,
-    },
-}
-
-/// A stopped wave.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Stop {
-    /// Why it has stopped.
-    pub reason: Reason,
-    /// Number of its dispatch.
-    pub dispatch: usize,
-    /// Number of the dispatch's launch, from 0 on.
-    pub launch: u64,
-    /// The kernel.
-    pub kernel: String,
-    /// Its workgroup.
-    pub workgroup: [u32; 3],
-    /// Its number there.
-    pub wave: u32,
-    /// Where it is.
-    pub place: CodePlace,
-    /// Its next instruction, as LLVM prints it; that which has faulted.
-    pub instruction: String,
-    /// Instructions that the workgroup's waves have executed.
-    pub position: u64,
-    /// Those that the wave has executed: the number of the next one, as in a trace. One that has faulted
-    /// is counted.
-    pub executed: u64,
-    /// What the wave does.
-    pub phase: Phase,
-}
-
-/// Why a wave has stopped.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reason {
-    /// The program begins.
-    Entry,
-    /// What was asked for is done.
-    Step,
-    /// A breakpoint, before the instruction.
-    Breakpoint {
-        /// Its number.
-        id: u32,
-        /// Why its condition could not be evaluated.
-        error: Option<String>,
-    },
-    /// A watchpoint, after the instruction that made the access.
-    Watchpoint {
-        /// Its number.
-        id: u32,
-        /// Why its condition could not be evaluated.
-        error: Option<String>,
-        /// The access, the first of the instruction to those bytes.
-        access: MemoryAccess,
-    },
-    /// An instruction has faulted; the dispatch ends when it goes on.
-    Fault {
-        /// The cause.
-        kind: FaultKind,
-        /// The lane; `None` for the scalar unit.
-        lane: Option<u32>,
-    },
-    /// [`Interrupter::interrupt`], or the limit of [`Debugger::set_limit`].
-    Interrupted,
-    /// The wave has ended.
-    WaveEnded,
-    /// There is nothing before it to go back to.
-    HistoryBegins,
-}
 
 /// Stops the program that runs, from any thread.
 #[derive(Clone, Debug)]
@@ -280,35 +99,6 @@ impl Interrupter {
     }
 }
 
-/// A wave of the stopped workgroup.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaveInfo {
-    /// Its number.
-    pub wave: u32,
-    /// What it does.
-    pub phase: Phase,
-    /// Where it is.
-    pub place: CodePlace,
-    /// EXEC.
-    pub exec: u64,
-    /// Instructions that it has executed.
-    pub executed: u64,
-}
-
-/// A function that a wave is in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// Its name as in source text; empty if it is unknown.
-    pub function: String,
-    /// Is it inlined into the next one, and not called?
-    pub inlined: bool,
-    /// Where it is: of the innermost the next instruction, of its callers that behind the call. The line
-    /// is that of the call, in a caller and where another function is inlined.
-    pub place: CodePlace,
-    /// The guest address.
-    pub pc: u64,
-}
-
 /// The running program.
 struct Run {
     orders: Sender<Order>,
@@ -321,7 +111,7 @@ struct Run {
 impl Drop for Run {
     fn drop(&mut self) {
         self.cancel.cancel();
-        // A program that runs stops, and sees then that nobody listens.
+        // Interrupts the program, which then finds its channels closed.
         self.interrupt.store(true, Relaxed);
         let (orders, _) = mpsc::channel();
         self.orders = orders;
@@ -501,7 +291,7 @@ impl Debugger {
             .map_err(|_| DebugError::NotStopped)
     }
 
-    /// Waits for the next stop, and for this time at most; `None` if the program still runs.
+    /// Waits for the next stop for at most this time; `None` if the program is running at its end.
     pub fn poll(&mut self, patience: Duration) -> Result<Option<Event>, DebugError> {
         let run = self.run.as_ref().filter(|_| self.stop.is_none());
         let run = run.ok_or(DebugError::NotRunning)?;
@@ -926,36 +716,6 @@ impl Debugger {
         };
         self.inspect(change)?
     }
-}
-
-/// Changes a wave or its memory.
-fn make(state: &mut State<'_, '_>, wave: u32, write: Write) -> Result<(), DebugError> {
-    match write {
-        Write::Scalars(first, words) => {
-            state.change_wave(wave, |wave| {
-                wave.sgpr[first..first + words.len()].copy_from_slice(&words)
-            });
-        }
-        Write::Vectors(first, lanes) => state.change_wave(wave, |wave| {
-            for (lane, words) in lanes {
-                for (n, word) in words.into_iter().enumerate() {
-                    wave.vgpr[first + n][lane] = word;
-                }
-            }
-        }),
-        Write::Scc(value) => state.change_wave(wave, |wave| wave.scc = value),
-        Write::Mode(value) => state.change_wave(wave, |wave| wave.mode = value),
-        Write::Pc(pc) => state.change_wave(wave, |wave| wave.pc = pc),
-        Write::Lds(offset, bytes) => state.change_lds(|lds| {
-            lds[offset as usize..offset as usize + bytes.len()].copy_from_slice(&bytes);
-        }),
-        Write::Global(all) => {
-            for (address, bytes) in all {
-                state.write_memory(address, &bytes).map_err(Error::from)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Runs the launches of a program. `None` if they were cancelled.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use wavelift::DeviceOptions;
 use wavelift::debug::{Debugger, Named};
-use wavelift::{DeviceOptions, manifest};
 
 use super::Status;
 use super::input::{self, print_manifest};
@@ -155,11 +155,4 @@ fn interrupt_by_signal(debugger: &Debugger) -> anyhow::Result<()> {
         .and_then(|_| flag::register(SIGINT, stop))
         .context("cannot handle Ctrl-C")?;
     Ok(())
-}
-
-/// Text of a file of commands.
-fn read(path: &Path) -> anyhow::Result<String> {
-    let bytes = manifest::read_whole(path)
-        .with_context(|| format!("cannot read {}", runtime::foreign::path(path)))?;
-    String::from_utf8(bytes).with_context(|| format!("{} is no text", runtime::foreign::path(path)))
 }

@@ -10,7 +10,8 @@ use runtime::{LoadedCode, Memory};
 
 use super::Named;
 use super::error::DebugError;
-use super::expr::{Binary, Expr, Node, Unary};
+use super::expr::{Expr, Node};
+use super::operators::{binary_values, truth, unary};
 use super::value::{Evaluated, Radix, Scalar, Value, active};
 use crate::Dtype;
 use crate::dtype::Value as Number;
@@ -67,9 +68,9 @@ impl<'s> Scope<'s> {
 pub(super) struct Place {
     pub(super) at: At,
     /// As what its bits are read.
-    dtype: Dtype,
+    pub(super) dtype: Dtype,
     /// Is it printed in hexadecimal?
-    hex: bool,
+    pub(super) hex: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -256,7 +257,7 @@ impl Scope<'_> {
         }))
     }
 
-    fn wave(&self) -> Result<Wave<'_>, DebugError> {
+    pub(super) fn wave(&self) -> Result<Wave<'_>, DebugError> {
         self.wave.ok_or(DebugError::NotStopped)
     }
 
@@ -535,7 +536,12 @@ impl Scope<'_> {
         }
     }
 
-    fn read_global(&self, address: u64, count: u64, size: u64) -> Result<Vec<u8>, DebugError> {
+    pub(super) fn read_global(
+        &self,
+        address: u64,
+        count: u64,
+        size: u64,
+    ) -> Result<Vec<u8>, DebugError> {
         let mut bytes = vec![0; (count * size) as usize];
         let read = self.memory.read_bytes(address, &mut bytes);
         read.map_err(|_| DebugError::Memory {
@@ -557,7 +563,7 @@ impl Scope<'_> {
     }
 
     /// Address of a byte of an element in a lane's scratch.
-    fn scratch_byte(
+    pub(super) fn scratch_byte(
         &self,
         offset: u64,
         n: u64,
@@ -641,7 +647,7 @@ fn lane(index: i128) -> Result<usize, DebugError> {
 }
 
 /// Bytes of LDS.
-fn inside(lds: &[u8], offset: u64, bytes: u64) -> Result<&[u8], DebugError> {
+pub(super) fn inside(lds: &[u8], offset: u64, bytes: u64) -> Result<&[u8], DebugError> {
     let end = offset.checked_add(bytes);
     let range =
         end.and_then(|end| lds.get(usize::try_from(offset).ok()?..usize::try_from(end).ok()?));
@@ -664,242 +670,4 @@ fn many(dtype: Dtype, bytes: &[u8]) -> Result<Value, DebugError> {
         [one] => Value::One(one),
         _ => Value::Many(all),
     })
-}
-
-fn truth(holds: bool) -> Scalar {
-    Scalar::new(Dtype::U32, holds.into())
-}
-
-impl Value {
-    fn map(self, f: impl Fn(Scalar) -> Result<Scalar, DebugError>) -> Result<Value, DebugError> {
-        Ok(match self {
-            Value::One(scalar) => Value::One(f(scalar)?),
-            Value::Lanes(all) => Value::Lanes(all.into_iter().map(f).collect::<Result<_, _>>()?),
-            Value::Many(all) => Value::Many(all.into_iter().map(f).collect::<Result<_, _>>()?),
-        })
-    }
-}
-
-fn unary(operator: Unary, of: Scalar) -> Result<Scalar, DebugError> {
-    Ok(match (operator, of.number()) {
-        (Unary::Not, _) => truth(!of.is_true()),
-        (Unary::Negate, Number::Integer(value)) => Scalar::integer(Dtype::I64, -value),
-        (Unary::Negate, float) => Scalar::float(of.dtype, -float.to_f64()),
-        (Unary::Complement, Number::Integer(value)) => Scalar::integer(of.dtype, !value),
-        (Unary::Complement, _) => {
-            return Err(DebugError::Operation(
-                "`~` is an operation on integers".to_owned(),
-            ));
-        }
-    })
-}
-
-fn binary_values(operator: Binary, left: Value, right: Value) -> Result<Value, DebugError> {
-    let (left, right) = match (left, right) {
-        (Value::Lanes(left), Value::Lanes(right)) => {
-            let both = left.into_iter().zip(right);
-            let all = both.map(|(a, b)| binary(operator, a, b));
-            return Ok(Value::Lanes(all.collect::<Result<_, _>>()?));
-        }
-        (Value::Lanes(left), Value::One(right)) => {
-            let all = left.into_iter().map(|left| binary(operator, left, right));
-            return Ok(Value::Lanes(all.collect::<Result<_, _>>()?));
-        }
-        (Value::One(left), Value::Lanes(right)) => {
-            let all = right.into_iter().map(|right| binary(operator, left, right));
-            return Ok(Value::Lanes(all.collect::<Result<_, _>>()?));
-        }
-        (Value::One(left), Value::One(right)) => (left, right),
-        (Value::Many(_), _) | (_, Value::Many(_)) => {
-            return Err(DebugError::Operation(
-                "operators are for single elements, not for ranges".to_owned(),
-            ));
-        }
-    };
-    Ok(Value::One(binary(operator, left, right)?))
-}
-
-fn binary(operator: Binary, a: Scalar, b: Scalar) -> Result<Scalar, DebugError> {
-    match operator {
-        Binary::And => return Ok(truth(a.is_true() && b.is_true())),
-        Binary::Or => return Ok(truth(a.is_true() || b.is_true())),
-        _ => {}
-    }
-    if let (Number::Integer(x), Number::Integer(y)) = (a.number(), b.number()) {
-        let signed = a.dtype.is_signed() || b.dtype.is_signed() || operator == Binary::Subtract;
-        return integers(operator, x, y, if signed { Dtype::I64 } else { Dtype::U64 });
-    }
-    // Of two floats the narrower one decides: a literal has 64 bits.
-    let float = |it: Scalar| it.dtype.is_float().then_some(it.dtype);
-    let dtype = match (float(a), float(b)) {
-        (Some(a), Some(b)) if a.size() <= b.size() => a,
-        (_, Some(b)) => b,
-        (Some(a), None) => a,
-        (None, None) => Dtype::F64,
-    };
-    let rounded = |it: Scalar| Scalar::float(dtype, it.number().to_f64()).number().to_f64();
-    let (x, y) = (rounded(a), rounded(b));
-    let number = |value: f64| Ok(Scalar::float(dtype, value));
-    match operator {
-        Binary::Equal => Ok(truth(x == y)),
-        Binary::NotEqual => Ok(truth(x != y)),
-        Binary::Less => Ok(truth(x < y)),
-        Binary::LessEqual => Ok(truth(x <= y)),
-        Binary::Greater => Ok(truth(x > y)),
-        Binary::GreaterEqual => Ok(truth(x >= y)),
-        Binary::Add => number(x + y),
-        Binary::Subtract => number(x - y),
-        Binary::Multiply => number(x * y),
-        Binary::Divide => number(x / y),
-        Binary::Remainder => number(x % y),
-        Binary::And | Binary::Or => Ok(truth(false)),
-        Binary::BitOr
-        | Binary::BitXor
-        | Binary::BitAnd
-        | Binary::ShiftLeft
-        | Binary::ShiftRight => Err(DebugError::Operation(
-            "operations on bits are for integers; leave .f32 out".to_owned(),
-        )),
-    }
-}
-
-fn integers(operator: Binary, x: i128, y: i128, dtype: Dtype) -> Result<Scalar, DebugError> {
-    let zero = || DebugError::Operation("division by 0".to_owned());
-    let shift = u32::try_from(y).unwrap_or(u32::MAX).min(127);
-    let value = match operator {
-        Binary::Equal => return Ok(truth(x == y)),
-        Binary::NotEqual => return Ok(truth(x != y)),
-        Binary::Less => return Ok(truth(x < y)),
-        Binary::LessEqual => return Ok(truth(x <= y)),
-        Binary::Greater => return Ok(truth(x > y)),
-        Binary::GreaterEqual => return Ok(truth(x >= y)),
-        Binary::Add => x.wrapping_add(y),
-        Binary::Subtract => x.wrapping_sub(y),
-        Binary::Multiply => x.wrapping_mul(y),
-        Binary::Divide => x.checked_div(y).ok_or_else(zero)?,
-        Binary::Remainder => x.checked_rem(y).ok_or_else(zero)?,
-        Binary::BitOr => x | y,
-        Binary::BitXor => x ^ y,
-        Binary::BitAnd => x & y,
-        Binary::ShiftLeft => x.checked_shl(shift).filter(|_| shift < 64).unwrap_or(0),
-        Binary::ShiftRight => x >> shift,
-        Binary::And | Binary::Or => return Ok(truth(false)),
-    };
-    Ok(Scalar::integer(dtype, value))
-}
-
-// ---- assignment
-
-/// What an assignment writes.
-pub(super) enum Write {
-    /// SGPRs from a code on.
-    Scalars(usize, Vec<u32>),
-    /// A lane of VGPRs from a number on.
-    Vectors(usize, Vec<(usize, Vec<u32>)>),
-    Scc(u32),
-    Mode(u32),
-    /// A guest address in the wave's code.
-    Pc(u64),
-    Lds(u64, Vec<u8>),
-    /// Guest memory: address and byte, or bytes.
-    Global(Vec<(u64, Vec<u8>)>),
-}
-
-impl Scope<'_> {
-    /// What `to = value` writes. Of a vector register or of scratch without a lane, the active lanes are
-    /// written.
-    pub(super) fn assignment(&self, to: &Expr, value: &Expr) -> Result<Write, DebugError> {
-        let not_a_place = || {
-            DebugError::Operation(
-                "only registers and memory can be set, such as v3[5] or lds[16]".to_owned(),
-            )
-        };
-        let place = self.place(&to.0)?.ok_or_else(not_a_place)?;
-        let value = self.value(&value.0)?;
-        let raw = |scalar: Scalar| converted(&place, scalar);
-        let one = || match value {
-            Value::One(scalar) => Ok(raw(scalar)),
-            Value::Lanes(_) | Value::Many(_) => Err(DebugError::Operation(
-                "one number was expected on the right of =".to_owned(),
-            )),
-        };
-        let words = |bits: u64, count: usize| [bits as u32, (bits >> 32) as u32][..count].to_vec();
-        let exec = self.wave.map_or(0, |wave| wave.state.exec());
-        let by_lane = |lane: Option<usize>| -> Result<Vec<(usize, u64)>, DebugError> {
-            match (lane, &value) {
-                (Some(lane), _) => Ok(vec![(lane, one()?)]),
-                (None, Value::One(scalar)) => {
-                    Ok(active(exec).map(|lane| (lane, raw(*scalar))).collect())
-                }
-                (None, Value::Lanes(all)) => {
-                    Ok(active(exec).map(|lane| (lane, raw(all[lane]))).collect())
-                }
-                (None, Value::Many(_)) => Err(not_a_place()),
-            }
-        };
-        let size = place.dtype.size();
-        Ok(match &place.at {
-            At::Scalar(first, count) => Write::Scalars(*first, words(one()?, *count)),
-            At::Vector(first, count, lane) => {
-                let lanes = by_lane(*lane)?.into_iter();
-                Write::Vectors(
-                    *first,
-                    lanes
-                        .map(|(lane, bits)| (lane, words(bits, *count)))
-                        .collect(),
-                )
-            }
-            At::Scc => Write::Scc(u32::from(one()? != 0)),
-            At::Mode => Write::Mode(one()? as u32),
-            At::Pc => {
-                let code = self.wave()?.code;
-                Write::Pc(super::place::instruction(code, code.guest(one()?))?)
-            }
-            At::Global(address, 1) => {
-                self.read_global(*address, 1, size as u64)?;
-                Write::Global(vec![(*address, one()?.to_le_bytes()[..size].to_vec())])
-            }
-            At::Lds(offset, 1) => {
-                inside(self.wave()?.lds, *offset, size as u64)?;
-                Write::Lds(*offset, one()?.to_le_bytes()[..size].to_vec())
-            }
-            At::Scratch(offset, lane) => {
-                let mut bytes = Vec::new();
-                for (lane, bits) in by_lane(*lane)? {
-                    for (n, byte) in bits.to_le_bytes()[..size].iter().enumerate() {
-                        let at = self.scratch_byte(*offset, n as u64, place.dtype, lane)?;
-                        bytes.push((at, vec![*byte]));
-                    }
-                }
-                Write::Global(bytes)
-            }
-            At::Global(..) | At::Lds(..) | At::Buffer(..) => {
-                return Err(DebugError::Operation(
-                    "one element can be set at a time, such as x[3]".to_owned(),
-                ));
-            }
-            At::Trapsts => return Err(DebugError::ReadOnly("trapsts".to_owned())),
-            At::Scalars | At::Vectors | At::GlobalSpace | At::LdsSpace | At::ScratchSpace => {
-                return Err(not_a_place());
-            }
-        })
-    }
-}
-
-/// The bits of a number at a place. A float in a place without a type of floats is an f32, or an f64 in 8
-/// bytes, as a literal of an instruction is.
-fn converted(place: &Place, scalar: Scalar) -> u64 {
-    let wide = place.dtype.size() == 8;
-    match scalar.number() {
-        Number::Integer(value) if place.dtype.is_float() => {
-            Scalar::float(place.dtype, value as f64).bits
-        }
-        Number::Integer(value) => Scalar::integer(place.dtype, value).bits,
-        float if place.dtype.is_float() => Scalar::float(place.dtype, float.to_f64()).bits,
-        float if place.hex => {
-            let dtype = if wide { Dtype::F64 } else { Dtype::F32 };
-            Scalar::float(dtype, float.to_f64()).bits
-        }
-        float => Scalar::integer(place.dtype, float.to_f64() as i128).bits,
-    }
 }

@@ -224,7 +224,7 @@ pub(super) struct Points {
     messages: Messages,
 }
 
-/// Messages that nobody has taken yet.
+/// Messages not yet taken.
 #[derive(Debug, Default)]
 struct Messages {
     texts: Vec<String>,

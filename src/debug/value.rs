@@ -98,7 +98,7 @@ impl Radix {
         })
     }
 
-    /// The text before a `/` and a letter of a format, and the format; the whole text if it has none.
+    /// Splits `EXPRESSION/F` into the expression and its format; text without a format is an expression.
     pub fn split(text: &str) -> (&str, Option<Radix>) {
         let found = text.rsplit_once('/').and_then(|(before, letter)| {
             let mut letters = letter.trim().chars();

@@ -323,7 +323,7 @@ session('pause stops a program that does not end', async (client) => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     const stopped = await go(client, 'pause', { threadId: 1 });
     assert.equal(stopped.reason, 'pause');
-    // What is asked while the program runs is answered, and breakpoints may be set.
+    // Requests are answered and breakpoints are set while the program runs.
     await client.continueRequest({ threadId: 1 });
     const { body: running } = await client.threadsRequest();
     assert.equal(running.threads.length, 1);

@@ -1,6 +1,6 @@
 //! `wavelift debug --dap`: the debugger as a server of the Debug Adapter Protocol, for editors.
 //!
-//! A thread reads requests, so that a pause arrives while the program runs; all else is done by the
+//! A thread reads requests, so that a pause takes effect while the program runs; requests are handled by the
 //! thread that has the debugger ([`server`]). The crates with the protocol's types read messages without a
 //! limit of their size, or take a request of a wrong type for a damaged message, so the few types that are
 //! needed are here.

@@ -220,7 +220,7 @@ fn json_of_any_shape_is_answered_or_left() {
         threads["body"]["threads"][0]["name"],
         "wave 0 of workgroup (0,0,0)"
     );
-    // What nobody awaits is left.
+    // A response is ignored.
     let response = framed(&json!({"seq": 1, "type": "response", "request_seq": 7}));
     let outcome = wavelift_with_input(&["debug", "--dap"], &response);
     assert_eq!((outcome.status, outcome.stdout.as_str()), (0, ""));

@@ -47,7 +47,7 @@ impl Server<'_, '_> {
         Ok(shown)
     }
 
-    /// Does a command, of whose text it is known that it is no expression.
+    /// Executes a command of the debugger. `error` is returned if the text is no command either.
     fn command(&mut self, text: &str, error: String) -> Answer {
         let name = text.split([' ', '/']).next().unwrap_or_default();
         if help::find(name).is_err() {

@@ -63,20 +63,38 @@ impl Memory {
     }
 }
 
+/// What requests about an address have.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct At {
+    memory_reference: String,
+    #[serde(default)]
+    offset: i64,
+}
+
+impl At {
+    fn address(&self) -> Result<u64, Failure> {
+        address(&self.memory_reference, self.offset)
+    }
+
+    fn memory(&self) -> Result<Memory, Failure> {
+        Memory::of(&self.memory_reference, self.offset)
+    }
+}
+
 impl Server<'_, '_> {
     pub(super) fn disassemble(&mut self, request: &Request) -> Answer {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Arguments {
-            memory_reference: String,
-            #[serde(default)]
-            offset: i64,
+            #[serde(flatten)]
+            at: At,
             #[serde(default)]
             instruction_offset: i64,
             instruction_count: u64,
         }
         let arguments: Arguments = request.arguments()?;
-        let pc = address(&arguments.memory_reference, arguments.offset)?;
+        let pc = arguments.at.address()?;
         if arguments.instruction_count > INSTRUCTIONS
             || arguments.instruction_offset.unsigned_abs() > INSTRUCTIONS
         {
@@ -175,13 +193,12 @@ impl Server<'_, '_> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Arguments {
-            memory_reference: String,
-            #[serde(default)]
-            offset: i64,
+            #[serde(flatten)]
+            at: At,
             count: u64,
         }
         let arguments: Arguments = request.arguments()?;
-        let from = Memory::of(&arguments.memory_reference, arguments.offset)?;
+        let from = arguments.at.memory()?;
         let count = arguments.count;
         if count > BYTES {
             return Err(format!("{BYTES} bytes are the most").into());
@@ -226,13 +243,12 @@ impl Server<'_, '_> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Arguments {
-            memory_reference: String,
-            #[serde(default)]
-            offset: i64,
+            #[serde(flatten)]
+            at: At,
             data: String,
         }
         let arguments: Arguments = request.arguments()?;
-        let to = Memory::of(&arguments.memory_reference, arguments.offset)?;
+        let to = arguments.at.memory()?;
         let bytes = BASE64_STANDARD
             .decode(&arguments.data)
             .map_err(|error| format!("data: {error}"))?;

@@ -11,7 +11,7 @@ use super::request::{Request, Source};
 use super::server::{Answer, Kinds, Server};
 use crate::cli::debug::act::Failure;
 
-/// A group of points that is replaced as a whole.
+/// The points that one request replaces.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Group {
     /// Those of a file.

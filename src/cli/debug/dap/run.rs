@@ -92,7 +92,7 @@ impl Server<'_, '_> {
         self.again()
     }
 
-    /// Starts the program, again if it was started before.
+    /// Starts or restarts the program.
     pub(super) fn again(&mut self) -> Answer {
         self.set_off(Motion::Plain);
         if !self.stop_on_entry {
