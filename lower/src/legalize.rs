@@ -23,6 +23,7 @@ use fuse::Fusion;
 use prefetch::Prefetches;
 use profile::Profile;
 use region::Region;
+use segment::confined::Confinement;
 use wave_switch::WaveSwitch;
 use wave_values::WaveValues;
 
@@ -114,6 +115,7 @@ pub fn emit(
     e.blocks.find_predecessors(f);
     for (i, block) in f.blocks.iter().enumerate() {
         e.facts.learn(&e.code.region, i, block, &facts);
+        e.confinement = Confinement::default();
         let plan = schedule::plan(block, &live[i], e.facts.all_leaves(), options.host);
         e.current = i;
         e.prefetches.begin_block(f, i);
@@ -174,6 +176,8 @@ struct Emitter<'f> {
     current: usize,
     /// What is known of that block.
     facts: BlockFacts,
+    /// Its values that are confined to active lanes.
+    confinement: Confinement,
     /// Its available wave values.
     values: WaveValues,
     /// Its available values at single lanes.
@@ -210,6 +214,7 @@ impl<'f> Emitter<'f> {
             profile: Profile::new(&o),
             current: 0,
             facts: BlockFacts::default(),
+            confinement: Confinement::default(),
             values: WaveValues::default(),
             singles: Singles::default(),
             fusion: Fusion::default(),

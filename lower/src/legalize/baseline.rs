@@ -84,26 +84,6 @@ impl SharedExits {
 }
 
 impl Emitter<'_> {
-    /// A pair of scalar registers that stay in the wave, or that one variable holds, as one value;
-    /// `None` if the node is not such a pair.
-    pub(super) fn resident_pair(&mut self, block: &Block, v: Val) -> Option<Value> {
-        let node = &block.nodes[v.index()];
-        if node.op != Op::Pair {
-            return None;
-        }
-        // In a loop's second form a register may have a value other than the wave's.
-        let register = |v: Val| match block.nodes[v.index()].op {
-            Op::ReadS(Slot::Sgpr(n)) if !self.values.has(v) => Some(n),
-            _ => None,
-        };
-        let [low, high] = [0, 1].map(|i| register(node.args[i]));
-        let low = low.filter(|low| high == Some(low + 1))?;
-        match self.code.region.options().baseline {
-            true => Some(self.code.load_pair(low)),
-            false => self.boundary.pair(&mut self.code, low),
-        }
-    }
-
     /// Writes the scalar slots of a block to the wave in the baseline tier, both halves of a value
     /// at once.
     pub(super) fn write_resident(

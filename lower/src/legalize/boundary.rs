@@ -660,7 +660,7 @@ fn entries(f: &Func) -> Vec<usize> {
     entries.into_iter().collect()
 }
 
-/// The slot by which the variable of a slot is known: the lower one of a pair.
+/// The slot that identifies a slot's variable: the lower one of a pair.
 fn whole_slot(slot: Slot, home: Home) -> Slot {
     match (slot, home.half) {
         (Slot::Sgpr(n), Some(Half::High)) => Slot::Sgpr(n - 1),

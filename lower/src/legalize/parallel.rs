@@ -476,18 +476,15 @@ impl Emitter<'_> {
         g.schedule = Schedule::unplaced(block, self.code.region.options().host);
         for (i, node) in block.nodes.iter().enumerate() {
             let v = Val(i as u32);
-            if let Op::ReadS(slot) = node.op
-                && g.code().needed[i]
-                && g.kind(v) == Kind::Scalar
-            {
-                let value = self.boundary.group_slot(&mut self.code, g, slot);
-                self.values.insert(v, value);
+            if !g.code().needed[i] || g.kind(v) != Kind::Scalar {
+                continue;
             }
-            if let Some(MaskPlace::Pair(low)) = mask_read(block, node)
-                && g.code().needed[i]
-                && g.kind(v) == Kind::Scalar
-                && let Some(value) = self.boundary.group_pair(&mut self.code, g, low)
-            {
+            let value = match (node.op, mask_read(block, node)) {
+                (Op::ReadS(slot), _) => Some(self.boundary.group_slot(&mut self.code, g, slot)),
+                (_, Some(MaskPlace::Pair(low))) => self.boundary.group_pair(&mut self.code, g, low),
+                _ => None,
+            };
+            if let Some(value) = value {
                 self.values.insert(v, value);
             }
         }

@@ -15,7 +15,7 @@ use crate::options::Forms;
 use crate::vir::{Block as HostBlock, IntCC, Memory, Value, Variable, types};
 use shape::{is_empty, skippable};
 
-mod confined;
+pub(super) mod confined;
 mod neutral;
 mod selectors;
 mod shape;
@@ -63,7 +63,7 @@ impl Frame for Wave<'_> {
     fn leaf(&mut self, e: &mut Emitter<'_>, v: Val) -> Option<Value> {
         let node = &self.0.nodes[v.index()];
         match (node.op, node.ty.width) {
-            (Op::Pair, _) => e.resident_pair(self.0, v),
+            (Op::Pair, _) => e.register_pair(self.0, v),
             (Op::ReadS(slot), _) => Some(e.boundary.slot(&mut e.code, slot)),
             (Op::Const(n), Width::W32) if e.code.region.options().baseline => {
                 Some(e.code.integer(types::I32, i64::from(n as u32)))
@@ -309,7 +309,7 @@ impl<'f> Emitter<'f> {
     fn masked(&mut self, w: Work<'_>, after: HostBlock) {
         let leaves = self.facts.all_leaves();
         let skips = !self.code.region.options().is_brief(w.segment)
-            && skippable(w.block, w.plan, leaves, w.segment);
+            && skippable(w.block, w.plan, leaves, w.segment, &mut self.confinement);
         let group = self.code.per();
         // What follows runs once.
         self.profile.end_segment(&mut self.code);

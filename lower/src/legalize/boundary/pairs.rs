@@ -7,8 +7,8 @@ use crate::ir::{Block, Func, Op, Slot, Val};
 use crate::passes::sink;
 use crate::vir::{Value, Variable, types};
 
-use super::super::Code;
-use super::super::scalar::joined;
+use crate::legalize::scalar::joined;
+use crate::legalize::{Code, Emitter};
 
 /// How much more an instruction in a loop counts than another one.
 const IN_LOOP: i32 = 8;
@@ -143,4 +143,26 @@ fn count(block: &Block) -> BTreeMap<u8, i32> {
         less(below, 2);
     }
     spared
+}
+
+impl Emitter<'_> {
+    /// The value of a pair of scalar registers that are in the wave in the baseline tier, or that one variable holds;
+    /// `None` if the node is no such pair.
+    pub(in crate::legalize) fn register_pair(&mut self, block: &Block, v: Val) -> Option<Value> {
+        let node = &block.nodes[v.index()];
+        if node.op != Op::Pair {
+            return None;
+        }
+        // In a loop's second form a register may have a value other than the wave's.
+        let register = |v: Val| match block.nodes[v.index()].op {
+            Op::ReadS(Slot::Sgpr(n)) if !self.values.has(v) => Some(n),
+            _ => None,
+        };
+        let [low, high] = [0, 1].map(|i| register(node.args[i]));
+        let low = low.filter(|low| high == Some(low + 1))?;
+        match self.code.region.options().baseline {
+            true => Some(self.code.load_pair(low)),
+            false => self.boundary.pair(&mut self.code, low),
+        }
+    }
 }

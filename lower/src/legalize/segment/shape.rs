@@ -3,7 +3,7 @@
 use frontend::op::Space;
 use frontend::state::LANES;
 
-use super::confined::{are_confined, only_exec};
+use super::confined::{Confinement, only_exec};
 use crate::analysis::schedule::{Leaves, Schedule, Segment};
 use crate::ir::memory::load_or_store;
 use crate::ir::{Block, LaneFn, Op, Val, Width};
@@ -135,12 +135,13 @@ fn slices(block: &Block, segment: &Segment, pressure: usize) -> usize {
 
 /// May the masked loop skip groups without an active lane? Only if every result is confined to
 /// active lanes: merged stores into the register itself, masks and-ed with EXEC, and values of which
-/// later code uses active lanes only.
+/// the rest of the block uses active lanes only.
 pub(super) fn skippable(
     block: &Block,
     plan: &Schedule,
     leaves: &Leaves,
     segment: &Segment,
+    confinement: &mut Confinement,
 ) -> bool {
     let op = |v: Val| block.nodes[v.index()].op;
     let merged = |&(n, v): &(u8, Val)| {
@@ -160,5 +161,5 @@ pub(super) fn skippable(
         && segment.ballots.iter().all(confined)
         && (segment.spills.is_empty()
             || only_exec(block, segment)
-                .is_some_and(|exec| are_confined(block, plan, leaves, exec, spills())))
+                .is_some_and(|exec| confinement.holds(block, plan, leaves, exec, spills())))
 }
