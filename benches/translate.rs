@@ -130,6 +130,7 @@ impl Kernel {
                 observe: false,
                 exact_nan: false,
                 checked: false,
+                sanitize: false,
             };
             let func = region::build(&request, &fetch);
             todo.extend(func.exits().filter(|&exit| done.insert(exit)));

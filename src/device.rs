@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use runtime::dispatch::{Dispatcher, GridWait, Settings};
 use runtime::engine::{EngineKind, EngineOptions};
+use runtime::sanitizer::{Finding, Sanitizer};
 use runtime::{Engine, Memory, Stats, memory};
 
 use crate::arg::Arg;
@@ -63,6 +64,8 @@ pub struct DeviceOptions {
     /// dispatch at the same time. Then a dispatch that waits for itself ends as
     /// [`FaultKind::Deadlock`](crate::FaultKind::Deadlock), after some seconds.
     pub detect_deadlocks: bool,
+    /// Dispatches are checked for races and other defects, on one worker thread: [`Device::findings`].
+    pub sanitize: bool,
     /// Maximum number of bytes that workgroups of a dispatch which wait for others may occupy, with
     /// their registers, LDS and scratch. Beyond it a dispatch may end as
     /// [`FaultKind::NoRoomToWait`](crate::FaultKind::NoRoomToWait).
@@ -83,6 +86,7 @@ impl Default for DeviceOptions {
             stack_bytes: settings.stack_bytes,
             on_wait: settings.on_wait,
             detect_deadlocks: settings.alone,
+            sanitize: false,
             waiting_bytes: settings.waiting_bytes,
         }
     }
@@ -129,7 +133,8 @@ impl Device {
     }
 
     /// A device with these options.
-    pub fn with_options(options: DeviceOptions) -> Result<Device, Error> {
+    pub fn with_options(mut options: DeviceOptions) -> Result<Device, Error> {
+        options.engine_options.sanitize = options.sanitize;
         let engine = runtime::engine::create(options.engine, &options.engine_options)?;
         Device::with_engine(options, engine)
     }
@@ -143,6 +148,7 @@ impl Device {
             reserve: options.reserve,
             address: options.address,
             exact: options.memcheck,
+            sanitize: options.sanitize,
         })?;
         Ok(Device(Arc::new(Inner {
             memory,
@@ -167,6 +173,30 @@ impl Device {
             _use: self.0.uses.begin_here(),
             _thread: PhantomData,
         }
+    }
+
+    /// What dispatches were found to do wrong since the last call: nothing without [`DeviceOptions::sanitize`].
+    ///
+    /// ```
+    /// use wavelift::sanitizer::Rule;
+    /// use wavelift::{Device, DeviceOptions, Launch, Module};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let device = Device::with_options(DeviceOptions { sanitize: true, ..DeviceOptions::default() })?;
+    /// let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
+    /// let (x, y) = (device.buffer(&[1.0f32; 100])?, device.alloc(4 * 99)?);
+    /// // It is told that there are 100 elements, but `y` has 99.
+    /// let args = [(&y).into(), (&x).into(), 0.5f32.into(), 100u32.into()];
+    /// device.launch(&module.kernel("saxpy")?, &Launch::new(256, 256), &args)?;
+    /// let findings = device.findings();
+    /// assert!(findings.iter().all(|found| found.rule == Rule::OutOfBounds));
+    /// assert_eq!(findings[0].address, y.address() + 4 * 99);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn findings(&self) -> Vec<Finding> {
+        let sanitizer = self.0.memory.sanitizer();
+        sanitizer.map(Sanitizer::take).unwrap_or_default()
     }
 
     /// A buffer of `bytes` zero bytes.

@@ -185,6 +185,8 @@ pub use runtime::engine;
 pub use runtime::image;
 /// Code objects without a device: targets, kernels, arguments, symbols.
 pub use runtime::object;
+/// Dynamic checks of dispatches, for [`Device::findings`].
+pub use runtime::sanitizer;
 
 /// Plain data as bytes: the traits of elements and of arguments by value, and their derives
 /// (`#[bytemuck(crate = "wavelift::bytemuck")]`).

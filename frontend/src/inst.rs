@@ -263,6 +263,16 @@ impl Inst {
         self.desc.src[i]
     }
 
+    /// Is it an `s_waitcnt` that waits for all accesses to vector memory (`vmcnt(0)`)?
+    pub fn waits_for_vector_memory(&self, gfx: Gfx) -> bool {
+        let Operand::Imm(imm) = self.src[0] else {
+            return false;
+        };
+        // The count has two more bits on gfx9.
+        let high = if gfx.is_gfx9() { imm >> 14 & 3 } else { 0 };
+        self.op() == Op::Waitcnt && imm & 15 == 0 && high == 0
+    }
+
     /// Is the first destination also read, or written in part? Declared by the row, and by rule:
     /// SDWA results that preserve the rest, results in the high half (`op_sel`), and 16-bit results
     /// that keep the high half on gfx9.

@@ -109,6 +109,7 @@ impl Runtime {
             reserve: config.vram.saturating_add(HOST_RESERVE),
             address: config.record.is_some().then_some(record::ADDRESS),
             exact: config.memcheck,
+            sanitize: false,
         };
         let memory = Memory::with_options(options)
             .inspect_err(|error| fail("no memory", error))

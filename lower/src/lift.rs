@@ -4,5 +4,6 @@ pub mod arms;
 mod barrier_hoist;
 pub mod guest;
 pub mod region;
+mod sanitized;
 pub mod support;
 pub mod value;

@@ -21,6 +21,8 @@ pub struct Options {
     pub profile: bool,
     /// Record the chosen shapes, which does not affect the code.
     pub shapes: bool,
+    /// Announce accesses to a sanitizer.
+    pub sanitize: bool,
     /// Facts about the registers at the region's beginning: bits of `WaveState::START`.
     pub start: u64,
     /// Generate code of the baseline tier. The groups of short segments are single host vectors. The wide back end has

@@ -8,6 +8,7 @@ use crate::ir::Func;
 use crate::options::{Forms, Options};
 
 mod dead_lanes;
+mod observe;
 mod rebuild;
 pub mod sink;
 
@@ -30,16 +31,27 @@ pub struct Pass {
     form: Forms,
     /// It is left out in the baseline tier.
     optimizing: bool,
+    /// It is left out without a sanitizer.
+    sanitize: bool,
     run: fn(&mut Analysed<'_>),
 }
 
 /// All passes, in the order in which they run.
 pub const PASSES: &[Pass] = &[
     Pass {
+        name: "observe",
+        about: "announces accesses to a sanitizer, if there is one",
+        form: Forms::empty(),
+        optimizing: false,
+        sanitize: true,
+        run: observe::run,
+    },
+    Pass {
         name: "sink",
         about: "moves writes of registers to the block that reads them",
         form: Forms::SUNK,
         optimizing: false,
+        sanitize: false,
         run: sink::run,
     },
     Pass {
@@ -47,6 +59,7 @@ pub const PASSES: &[Pass] = &[
         about: "frees writes under EXEC from the old value where nobody reads inactive lanes",
         form: Forms::DEAD_LANES,
         optimizing: true,
+        sanitize: false,
         run: dead_lanes::run,
     },
 ];
@@ -63,17 +76,21 @@ impl<'f> Analysed<'f> {
 
 /// Runs the passes that the options do not leave out.
 pub fn run(region: &mut Analysed<'_>, options: &Options) {
-    let applies = |pass: &&Pass| options.has(pass.form) && !(pass.optimizing && options.baseline);
+    let applies = |pass: &&Pass| {
+        let left_out = pass.optimizing && options.baseline || pass.sanitize && !options.sanitize;
+        options.has(pass.form) && !left_out
+    };
     for pass in PASSES.iter().filter(applies) {
         (pass.run)(region);
     }
 }
 
-/// The region after the pass of this name and all before it; nothing if there is no such pass.
+/// The region after the pass of this name and those before it that run without a sanitizer; nothing if there is no such pass.
 pub fn after(f: &Func, name: &str) -> Option<Func> {
     let last = PASSES.iter().position(|pass| pass.name == name)?;
     let mut region = Analysed::new(f);
-    for pass in &PASSES[..=last] {
+    let before = PASSES[..last].iter().filter(|pass| !pass.sanitize);
+    for pass in before.chain([&PASSES[last]]) {
         (pass.run)(&mut region);
     }
     Some(region.func.into_owned())

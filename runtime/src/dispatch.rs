@@ -31,6 +31,7 @@ mod referee;
 mod registers;
 mod rows;
 mod shape;
+mod shuffle;
 mod slice;
 mod thread_pool;
 mod tracer;

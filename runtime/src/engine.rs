@@ -204,6 +204,8 @@ pub struct Group<'a> {
     /// lane's size. (Accesses outside the exact allocation and reads of scratch that was never
     /// written are reported by [`Memory`] itself.)
     pub checked: bool,
+    /// Number of the dispatch, where memory has a sanitizer.
+    pub dispatch: u64,
     /// Count instructions.
     pub counting: bool,
     /// Counters of this worker.
@@ -366,6 +368,8 @@ pub struct EngineOptions {
     pub exact_nan: bool,
     /// An instruction that the translator would hand to the interpreter is a fault instead.
     pub no_fallback: bool,
+    /// Announce what waves do to the sanitizer of guest memory, which must have one.
+    pub sanitize: bool,
     /// What to profile for `Engine::take_profile`.
     pub profile: Option<Profiling>,
     /// The back end.
@@ -417,6 +421,7 @@ pub fn create(
     options: &EngineOptions,
 ) -> Result<Box<dyn Engine + Send>, EngineError> {
     match kind {
+        EngineKind::Interp if options.sanitize => Ok(Box::new(crate::sanitizer::Sanitizing)),
         EngineKind::Interp => Ok(Box::new(crate::interp::Interpreter)),
         #[cfg(feature = "jit")]
         EngineKind::Jit => crate::jit::create(options),

@@ -30,6 +30,7 @@ mod lane;
 #[cfg(target_arch = "x86_64")]
 mod lane_wide;
 mod memory;
+mod observe;
 mod relative;
 mod scalar;
 
@@ -620,6 +621,8 @@ implementations! {
     ForkStack: scalar::fork_stack;
     CheckLds: memory::check_lds;
     Fence: memory::fence;
+    Observe: observe::observe;
+    ObserveBuffer: observe::buffer;
 }
 
 #[cfg(test)]

@@ -34,7 +34,8 @@ use crate::code::LoadedCode;
 use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group, Profiling, Session};
 use crate::fault::WaveFault;
 use crate::helpers;
-use crate::interp::{self, Flow};
+use crate::interp::Flow;
+use crate::sanitizer;
 
 /// How the translator works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +170,7 @@ fn regions_from(
             exact_nan: JitOptions::default().code.exact_nan,
             observe: false,
             checked: false,
+            sanitize: false,
         };
         let func = region::build(&request, fetch);
         for pc in func.exits() {
@@ -198,6 +200,13 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
     let base = match options.exact_nan {
         true => JitOptions::exact(),
         false => JitOptions::default(),
+    };
+    let base = JitOptions {
+        code: Options {
+            sanitize: options.sanitize,
+            ..base.code
+        },
+        ..base
     };
     let jit_options = JitOptions {
         no_fallback: options.no_fallback,
@@ -394,7 +403,7 @@ impl JitEngine {
                 1
             };
         }
-        interp::step(wave, group, &inst)
+        sanitizer::step(wave, group, &inst)
     }
 
     /// Notes for a profile that the interpreter is about to run the instruction at the PC.

@@ -26,6 +26,7 @@ pub mod lockstep;
 pub mod math;
 pub mod memory;
 pub mod object;
+pub mod sanitizer;
 pub mod stack;
 pub mod trace;
 mod waiting;

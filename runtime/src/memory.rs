@@ -62,6 +62,7 @@ use memmap2::UncheckedAdvice;
 
 use crate::fault::{Access, FaultKind, Nearest, Protected, ProtectedKind};
 use crate::gws::Gws;
+use crate::sanitizer::Sanitizer;
 use accesses::Recorder;
 pub use accesses::{Accesses, Conflict};
 use arena::Arena;
@@ -201,6 +202,8 @@ pub struct Options {
     pub address: Option<u64>,
     /// Checked mode: only live allocations may be accessed.
     pub exact: bool,
+    /// Dispatches are checked by a [`Sanitizer`].
+    pub sanitize: bool,
 }
 
 impl Default for Options {
@@ -209,6 +212,7 @@ impl Default for Options {
             reserve: DEFAULT_RESERVE,
             address: None,
             exact: false,
+            sanitize: false,
         }
     }
 }
@@ -263,6 +267,7 @@ pub struct Memory {
     recorder: Recorder,
     marks: Marks,
     gws: Gws,
+    sanitizer: Option<Box<Sanitizer>>,
 }
 
 impl Memory {
@@ -290,6 +295,7 @@ impl Memory {
             recorder: Recorder::default(),
             marks: Marks::default(),
             gws: Gws::default(),
+            sanitizer: (options.sanitize).then(|| Box::new(Sanitizer::new(base, map.len()))),
             map,
         })
     }
@@ -297,6 +303,11 @@ impl Memory {
     /// The global wave sync of the device that this memory belongs to.
     pub fn gws(&self) -> &Gws {
         &self.gws
+    }
+
+    /// What checks dispatches, if [`Options::sanitize`] was set.
+    pub fn sanitizer(&self) -> Option<&Sanitizer> {
+        self.sanitizer.as_deref()
     }
 
     // ---- allocation

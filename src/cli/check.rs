@@ -1,17 +1,18 @@
-//! `wavelift check`: static checks of code objects.
+//! `wavelift check`: checks of code objects, and of what kernels do when they run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use runtime::foreign;
 use runtime::object::{self, CodeObject, LoadError, TargetId};
 use wavelift::check::{Code, Finding, Rule, Severity, check_code, routines};
-use wavelift::manifest::read_whole;
+use wavelift::manifest::{Manifest, read_whole};
 use wavelift::source::SourceMap;
 
 use super::Status;
 use super::output::{Output, complain};
 
+mod dynamic;
 mod json;
 mod sarif;
 mod suppress;
@@ -20,20 +21,28 @@ mod text;
 use suppress::Suppressions;
 
 /// Checks machine code without running it: waits for memory, required independent instructions,
-/// registers, sizes.
+/// registers, sizes. With --dynamic, runs launch manifests and checks what their kernels do: data races, accesses out of bounds,
+/// reads of what nobody wrote, barriers.
 ///
 /// A finding is a defect, a note is not. Suppressed findings are not printed.
 ///
-/// Exit status: 0 there are no findings, 1 there are some, 2 a file cannot be read.
+/// Exit status: 0 there are no findings, 1 there are some, 2 a file cannot be read, 3 a kernel faulted.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   wavelift check examples/saxpy/saxpy.gfx900.co
   wavelift check k.co --kernel sum --notes
+  wavelift check examples/saxpy/saxpy.gfx900.toml --dynamic --shuffle 1
   wavelift check k.co --suppress known.toml --sarif > k.sarif")]
 pub(super) struct Args {
-    /// HSA code objects, offload bundles, or programs with HIP kernels
+    /// HSA code objects, offload bundles, or programs with HIP kernels; launch manifests (.toml), whose
+    /// code objects are checked
     #[arg(required = true)]
     files: Vec<PathBuf>,
+    /// Run the launch manifests and check what their kernels do, on one thread
+    #[arg(long)]
+    dynamic: bool,
+    #[command(flatten)]
+    running: dynamic::Options,
     /// Check only the code for this target, such as gfx906 or gfx906:xnack-
     #[arg(long)]
     target: Option<String>,
@@ -63,6 +72,26 @@ struct Place {
     line: Option<(String, u32)>,
 }
 
+/// Where in a run something was found.
+struct Found {
+    /// What was accessed, such as `y[3]`; nothing for barriers.
+    what: Option<String>,
+    /// Guest address, or offset in LDS.
+    address: Option<u64>,
+    /// By whom, and before, by whom.
+    at: Actor,
+    other: Option<Actor>,
+    /// How often.
+    count: u64,
+}
+
+/// Who executed an instruction.
+struct Actor {
+    workgroup: [u32; 3],
+    wave: u32,
+    lane: Option<u32>,
+}
+
 /// A finding or a note.
 struct Reported {
     file: String,
@@ -73,6 +102,8 @@ struct Reported {
     why: String,
     at: Place,
     other: Option<Place>,
+    /// Of a dynamic check.
+    found: Option<Found>,
 }
 
 /// Code that was not checked, or not by all rules.
@@ -110,53 +141,105 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         None => Suppressions::default(),
     };
     let mut results = Results::default();
+    if args.dynamic {
+        return dynamic::execute(args, &mut suppressions, out);
+    }
     for path in &args.files {
-        let name = foreign::path(path).to_string();
-        let bytes = read_whole(path).with_context(|| format!("cannot read {name}"))?;
-        let entries = object::entries(&bytes).with_context(|| name.clone())?;
-        let wanted = match &target {
-            Some(target) => {
-                object::candidates(&entries, Some(target)).with_context(|| name.clone())?
+        match is_manifest(path) {
+            true => {
+                for object in code_objects(path)? {
+                    check_file(
+                        &object,
+                        args,
+                        target.as_ref(),
+                        &mut suppressions,
+                        &mut results,
+                    )?;
+                }
             }
-            None => entries.iter().filter(|entry| entry.is_amdgcn()).collect(),
-        };
-        if wanted.is_empty() {
-            bail!("{name}: no code for AMD GPUs in it");
-        }
-        let several = wanted.len() > 1;
-        for entry in wanted {
-            match CodeObject::parse(entry.code()) {
-                Ok(object) => check_object(&name, &object, args, &mut suppressions, &mut results),
-                // Libraries have code for other GPUs beside.
-                Err(
-                    error
-                    @ (LoadError::UnsupportedTarget { .. } | LoadError::UnknownMachine { .. }),
-                ) if several => results.unchecked.push(Unchecked {
-                    file: name.clone(),
-                    routine: None,
-                    why: error.to_string(),
-                }),
-                Err(error) => return Err(error).context(name),
-            }
+            false => check_file(path, args, target.as_ref(), &mut suppressions, &mut results)?,
         }
     }
     if let (Some(kernel), 0) = (&args.kernel, results.routines) {
         bail!("there is no kernel or function `{kernel}`");
     }
+    report(args, &results, &suppressions, out)
+}
+
+/// Prints what was found.
+fn report(
+    args: &Args,
+    results: &Results,
+    suppressions: &Suppressions,
+    out: &mut Output,
+) -> anyhow::Result<Status> {
     for unused in suppressions.unused() {
         complain(format_args!("note: nothing is suppressed by {unused}"));
     }
     if args.json {
-        out.json(&json::report(&results))?;
+        out.json(&json::report(results))?;
     } else if args.sarif {
-        out.json(&sarif::log(&results))?;
+        out.json(&sarif::log(results))?;
     } else {
-        text::print(&results, out)?;
+        text::print(results, out)?;
     }
     Ok(match results.findings() {
         0 => Status::Success,
         _ => Status::Mismatch,
     })
+}
+
+/// Is it a launch manifest?
+fn is_manifest(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "toml")
+}
+
+/// The code objects of a launch manifest, each once.
+fn code_objects(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let manifest = Manifest::load(path)?;
+    let mut objects: Vec<PathBuf> = Vec::new();
+    for dispatch in manifest.dispatches {
+        if !objects.contains(&dispatch.code_object) {
+            objects.push(dispatch.code_object);
+        }
+    }
+    Ok(objects)
+}
+
+/// Checks all code of a file.
+fn check_file(
+    path: &Path,
+    args: &Args,
+    target: Option<&TargetId>,
+    suppressions: &mut Suppressions,
+    results: &mut Results,
+) -> anyhow::Result<()> {
+    let name = foreign::path(path).to_string();
+    let bytes = read_whole(path).with_context(|| format!("cannot read {name}"))?;
+    let entries = object::entries(&bytes).with_context(|| name.clone())?;
+    let wanted = match target {
+        Some(target) => object::candidates(&entries, Some(target)).with_context(|| name.clone())?,
+        None => entries.iter().filter(|entry| entry.is_amdgcn()).collect(),
+    };
+    if wanted.is_empty() {
+        bail!("{name}: no code for AMD GPUs in it");
+    }
+    let several = wanted.len() > 1;
+    for entry in wanted {
+        match CodeObject::parse(entry.code()) {
+            Ok(object) => check_object(&name, &object, args, suppressions, results),
+            // Libraries have code for other GPUs beside.
+            Err(
+                error @ (LoadError::UnsupportedTarget { .. } | LoadError::UnknownMachine { .. }),
+            ) if several => results.unchecked.push(Unchecked {
+                file: name.clone(),
+                routine: None,
+                why: error.to_string(),
+            }),
+            Err(error) => return Err(error).context(name),
+        }
+    }
+    Ok(())
 }
 
 fn check_object(
@@ -218,6 +301,7 @@ fn check_object(
                 severity: found.severity,
                 at: place(found.at),
                 other: found.other.map(place),
+                found: None,
                 why: found.why,
             });
         }

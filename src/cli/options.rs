@@ -12,7 +12,7 @@ use wavelift::{DeviceOptions, EngineKind, EngineOptions};
 use super::one_liner::OneLiner;
 
 /// What to run, and how.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct RunOptions {
     #[command(flatten)]
     pub(super) kernel: OneLiner,
@@ -64,9 +64,10 @@ enum EngineName {
 }
 
 /// An emitter by name.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum EmitterName {
     /// The wide back end if the CPU has AVX2, FMA and F16C, else Cranelift
+    #[default]
     Auto,
     /// Cranelift
     Cranelift,
@@ -162,6 +163,7 @@ impl RunOptions {
         EngineOptions {
             exact_nan,
             no_fallback: self.no_fallback,
+            sanitize: false,
             profile: None,
             emitter,
             cache: self.cache.clone(),

@@ -518,6 +518,47 @@ effect_fns! {
     /// The site invalidates or writes back caches: earlier stores are seen before later loads are
     /// made.
     Fence: Some(Signature::of(&[]));
+    /// For a sanitizer, before the site's instruction: event ([`Observed::code`]), EXEC; for accesses of lanes address
+    /// low, address high; for stores the data
+    Observe: Some(Signature::of(&[Wave32, Wave64]).more(6));
+    /// For a sanitizer, before an access that is one to scratch if the descriptor matches: event, EXEC, descriptor words
+    /// 1:0, words 3:2, SOFFSET, offset (with the instruction's)
+    ObserveBuffer: Some(Signature::of(&[Wave32, Wave64, Wave64, Wave64, Wave32, Either]));
+}
+
+/// What an instruction does that a sanitizer observes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Observed {
+    /// A load of lanes.
+    Load,
+    /// A store of lanes.
+    Store,
+    /// An atomic of lanes.
+    Atomic,
+    /// A load of the scalar unit.
+    ScalarLoad,
+    /// Arrival at a barrier.
+    Barrier,
+    /// A wait for all accesses to vector memory.
+    Wait,
+}
+
+impl Observed {
+    /// All events, in the order of their numbers.
+    pub const ALL: [Observed; 6] = [
+        Observed::Load,
+        Observed::Store,
+        Observed::Atomic,
+        Observed::ScalarLoad,
+        Observed::Barrier,
+        Observed::Wait,
+    ];
+
+    /// The event as an operand, with the space and the bytes that a lane, or the wave, accesses.
+    pub const fn code(self, space: Space, bytes: u32) -> u32 {
+        self as u32 | (space as u32) << 8 | bytes << 16
+    }
 }
 
 /// The number of address registers of an image instruction that are passed: the most that any image

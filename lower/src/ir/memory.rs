@@ -39,6 +39,17 @@ pub(crate) fn data_words(node: &Node) -> &[Val] {
     &node.args[2..bounds_at(node)]
 }
 
+/// Bytes of an element that has no format.
+pub(crate) fn bytes(data: Data) -> u32 {
+    match data {
+        Data::Dwords(n) => 4 * u32::from(n),
+        Data::U8 | Data::I8 | Data::D16U8 | Data::D16I8 => 1,
+        Data::D16HiU8 | Data::D16HiI8 | Data::D16HiB8 => 1,
+        Data::U16 | Data::I16 | Data::D16 | Data::D16Hi => 2,
+        Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => 4,
+    }
+}
+
 /// Lane results of a load.
 pub(crate) fn load_results(data: Data) -> usize {
     match data {

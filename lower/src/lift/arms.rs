@@ -24,7 +24,7 @@ mod half;
 mod image;
 mod integer;
 mod lane;
-mod memory;
+pub(crate) mod memory;
 mod modifiers;
 mod operands;
 mod packed;

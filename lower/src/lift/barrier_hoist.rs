@@ -206,6 +206,7 @@ mod tests {
             observe: false,
             exact_nan: false,
             checked: false,
+            sanitize: false,
         };
         let at = waits(&request, &decoded)[&(0, 0)];
         decoded.range((4, 0)..(at, 0)).count()

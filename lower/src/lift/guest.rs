@@ -22,6 +22,8 @@ pub struct Guest<'b> {
     pub exact_nan: bool,
     /// SCRATCH instructions are checked against the lane's private segment.
     pub checked: bool,
+    /// A sanitizer observes the wave.
+    pub sanitize: bool,
     /// GPR indexing is on.
     pub indexing: Option<Indexing>,
     /// The LDS_DIRECT word of the current instruction.
@@ -57,6 +59,7 @@ impl<'b> Guest<'b> {
             mode,
             exact_nan: false,
             checked: false,
+            sanitize: false,
             indexing: None,
             lds_direct: None,
             accumulator: None,

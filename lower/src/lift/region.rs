@@ -16,6 +16,7 @@ use crate::lift::arms::relative::Indexing;
 use crate::lift::arms::{self, Lowered, Sites, fork, scalar};
 use crate::lift::barrier_hoist;
 use crate::lift::guest::Guest;
+use crate::lift::sanitized;
 use crate::maps::HashMap;
 
 /// Source of code: the bytes from a guest address to the end of its executable segment.
@@ -50,6 +51,9 @@ pub struct Request {
     pub exact_nan: bool,
     /// Checked mode: SCRATCH instructions stay within the lane's private segment.
     pub checked: bool,
+    /// A sanitizer observes the waves: events are announced to it, and accesses that are not nodes of the IR are left to
+    /// the interpreter, which announces them.
+    pub sanitize: bool,
 }
 
 /// A block's key: the address, and the [`mode_key`] on entry to it.
@@ -480,6 +484,7 @@ impl Region {
         let mut mode_bits = key.1;
         g.exact_nan = self.request.exact_nan;
         g.checked = self.request.checked;
+        g.sanitize = self.request.sanitize;
         let mut counts: Vec<(Val, u32)> = Vec::new();
         let mut execs = Vec::new();
         let mut term = None;
@@ -492,6 +497,9 @@ impl Region {
                 && inst.op() == GuestOp::Barrier
             {
                 barrier = Some(pc);
+                if self.request.sanitize {
+                    sanitized::barrier(&mut g, &inst, pc, &mut self.sites);
+                }
                 continue;
             }
             if is_vector(&inst) {
@@ -521,7 +529,10 @@ impl Region {
                 continue;
             }
             let (exec, before) = (g.new_exec(), b.effects());
-            let lowered = arms::lower(&mut g, &inst, pc, &mut self.sites);
+            let lowered = match self.request.sanitize {
+                true => sanitized::lower(&mut g, &inst, pc, &mut self.sites),
+                false => arms::lower(&mut g, &inst, pc, &mut self.sites),
+            };
             if let Some(exec) = exec {
                 execs.extend(b.effects_from(before).into_iter().map(|v| (v, exec)));
             }

@@ -8,6 +8,7 @@ use frontend::{Encoding, LANES, WaveState};
 use super::prepared::Place;
 use super::rows::Rows;
 use super::shape::{GroupShape, Shape, WorkItems};
+use super::shuffle::Shuffle;
 use super::slice::{Clock, Look, Slice};
 use super::tracer::Tracer;
 use super::waits::{Finding, Poll, WaitTiming, Watch, WaveWait};
@@ -63,11 +64,15 @@ pub(super) struct GroupRunner<'a> {
     pub(super) lds_bytes: u32,
     /// LDS that hardware allocates for them.
     pub(super) lds_allocated: u32,
+    /// Number of the dispatch, where memory has a sanitizer.
+    pub(super) dispatch: u64,
     pub(super) counting: bool,
     /// The fuel quantum.
     pub(super) fuel: u64,
     /// See [`Settings`](super::Settings).
     pub(super) steady: bool,
+    /// See [`Settings`](super::Settings).
+    pub(super) shuffle: Option<Shuffle>,
     /// When long-running workgroups are examined, if at all.
     pub(super) timing: Option<WaitTiming>,
 }
@@ -284,7 +289,9 @@ impl GroupRunner<'_> {
             waiting: 0,
             following: Following::default(),
         };
-        if full && more != 0 && scratch.lane_bytes == 0 {
+        // A sanitizer must know where workgroups end, and others follow in ascending order only.
+        let alone = self.memory.sanitizer().is_some() || self.shuffle.is_some();
+        if full && more != 0 && scratch.lane_bytes == 0 && !alone {
             let more = more.min(Rows::following(&self.shape, group.id));
             sets.following = initial.following(more);
         }
@@ -315,6 +322,7 @@ impl GroupRunner<'_> {
             wave: 0,
             waves,
             checked: self.memory.is_exact(),
+            dispatch: self.dispatch,
             counting,
             stats,
         };
@@ -346,7 +354,10 @@ impl GroupRunner<'_> {
         loop {
             let before = sets.following.count;
             let stop = match watch.tracer() {
-                None => session.run(waves, sets, &mut view, slice.fuel()),
+                None => match &self.shuffle {
+                    None => session.run(waves, sets, &mut view, slice.fuel()),
+                    Some(shuffle) => shuffle.run(session, waves, sets, &mut view, slice.fuel()),
+                },
                 Some(tracer) => tracer.run(waves, sets, &mut view),
             };
             let passed = before - sets.following.count;
@@ -390,6 +401,9 @@ impl GroupRunner<'_> {
                 }
                 sets.ready = std::mem::take(&mut sets.waiting);
             } else {
+                if let Some(sanitizer) = self.memory.sanitizer() {
+                    sanitizer.end_group(&view);
+                }
                 return Outcome::Done;
             }
             *round = sets.ready;

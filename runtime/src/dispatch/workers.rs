@@ -16,6 +16,7 @@ use super::occupancy;
 use super::prepared::Prepared;
 use super::referee::{ALONE, Caller, GroupReferee};
 use super::shape::GroupShape;
+use super::shuffle::Shuffle;
 use super::thread_pool::ThreadPool;
 use super::verify::{self, View};
 use super::waits::WaitTiming;
@@ -24,6 +25,7 @@ use crate::engine::{Engine, Session, Stats};
 use crate::fault::{Fault, Location, WaveFault};
 use crate::float_env::DefaultEnvironment;
 use crate::memory::Memory;
+use crate::sanitizer::Sanitizer;
 use crate::stack;
 use crate::waiting::Waiting;
 
@@ -68,6 +70,9 @@ pub struct Settings<'a> {
     /// Workgroups give their worker to others after counts of branches and barriers, not after times:
     /// on one thread the dispatch takes the same course every time.
     pub steady: bool,
+    /// Workgroups begin, and waves of a workgroup run, in an order that depends on this seed; otherwise in ascending
+    /// order.
+    pub shuffle: Option<u64>,
 }
 
 impl Settings<'_> {
@@ -88,6 +93,7 @@ impl Settings<'_> {
             find_overruns: self.find_overruns,
             gws: self.gws.clone(),
             steady: self.steady,
+            shuffle: self.shuffle,
         }
     }
 }
@@ -109,6 +115,7 @@ impl Default for Settings<'_> {
             find_overruns: true,
             gws: None,
             steady: false,
+            shuffle: None,
         }
     }
 }
@@ -236,6 +243,8 @@ impl Dispatcher {
         let groups = settings.only.clone().unwrap_or(all.clone());
         let groups = groups.start.min(all.end)..groups.end.min(all.end);
         let threads = match settings.threads {
+            // Findings do not depend on the host.
+            _ if memory.sanitizer().is_some() => 1,
             0 => processors(),
             n => n,
         };
@@ -279,6 +288,8 @@ impl Dispatcher {
             meeting: Meeting::default(),
         };
         let shape = launch.shape;
+        let sanitizer = memory.sanitizer();
+        let dispatch = sanitizer.map_or(0, Sanitizer::begin_dispatch);
         let work = |number: usize, caller: Option<&Caller<'_>>| {
             let runner = GroupRunner {
                 engine,
@@ -287,9 +298,13 @@ impl Dispatcher {
                 shape,
                 lds_bytes: prepared.lds_bytes,
                 lds_allocated: code.gfx().lds_allocated(prepared.lds_bytes),
+                dispatch,
                 counting: settings.counting,
                 fuel: settings.fuel.max(1),
                 steady: settings.steady,
+                shuffle: settings
+                    .shuffle
+                    .map(|seed| Shuffle::new(seed, shape.total())),
                 timing: (settings.alone || settings.on_wait.is_some()).then_some(timing),
             };
             let worker = Worker {
@@ -322,6 +337,9 @@ impl Dispatcher {
                 stats
             })
         };
+        if let Some(sanitizer) = sanitizer {
+            sanitizer.end_dispatch(dispatch);
+        }
         stats.merge(&total.into_inner().expect("no holder of the lock panics"));
         stats.execute_seconds = begin.elapsed().as_secs_f64();
         let fault = board.fault.into_inner();
@@ -390,8 +408,9 @@ impl Dispatcher {
                     board.give_back(index);
                     return;
                 };
-                let group = match &state.last {
-                    Some((before, group)) if before + 1 == index => runner.shape.after(group),
+                let group = match (&state.last, &runner.shuffle) {
+                    (_, Some(shuffle)) => runner.shape.group(shuffle.workgroup(index)),
+                    (Some((before, group)), _) if before + 1 == index => runner.shape.after(group),
                     _ => runner.shape.group(index),
                 };
                 // While there are helpers to call the clock is read after each workgroup.

@@ -426,6 +426,30 @@ impl<'a> Buffer<'a> {
     }
 }
 
+/// For a sanitizer: of the site's access, given the two halves of the descriptor, SOFFSET and the offset with the
+/// instruction's, the active lanes whose elements of `bytes` bytes are in range, and where these begin.
+pub(super) fn places(
+    call: &mut Call<'_>,
+    descriptor: [u64; 3],
+    offset: &Words<'_>,
+    exec: u64,
+    bytes: u32,
+) -> Result<(u64, [u64; LANES]), ExitCode> {
+    let site = call.site;
+    let own = offset
+        .all()
+        .map(|offset| offset.wrapping_sub(site.inst.mem.offset as u32));
+    let access = Buffer::new(call, site, descriptor, Words::Wave(0), Words::Lanes(&own))?;
+    let (mut inside, mut addresses) = (0, [0; LANES]);
+    for lane in active(exec) {
+        if let Some(address) = access.whole(lane, bytes as usize) {
+            inside |= 1 << lane;
+            addresses[lane] = address;
+        }
+    }
+    Ok((inside, addresses))
+}
+
 /// A word for each lane, 0 or 1, as a mask.
 fn mask(words: &Lanes) -> u64 {
     let bits = words.iter().zip(0u32..);

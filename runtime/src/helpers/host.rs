@@ -5,7 +5,8 @@ use lower::abi::ExitCode;
 use super::Call;
 use crate::engine::Group;
 use crate::fault::{FaultKind, WaveFault};
-use crate::interp::{self, Flow};
+use crate::interp::Flow;
+use crate::sanitizer;
 
 /// The running wave's environment. The engine creates one for each run and stores its address in
 /// `Context::host`.
@@ -55,7 +56,7 @@ pub(super) fn interpret(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let wave = unsafe { &mut *wave };
     wave.start = 0;
     wave.pc = site.pc;
-    match interp::step(wave, host.group, &site.inst) {
+    match sanitizer::step(wave, host.group, &site.inst) {
         Ok(Flow::Next) => Ok(()),
         Ok(Flow::Jump | Flow::Back) => Err(ExitCode::Continue),
         Ok(Flow::End) => Err(ExitCode::End),

@@ -176,7 +176,9 @@ impl<O: Observer> Exec<'_, '_, O> {
         bytes: usize,
     ) -> Run<()> {
         if let Some(slot) = self.lds_slot(lane, Access::Write, base, offset, bytes, false)? {
-            self.group.lds.bytes_mut()[slot..slot + bytes].copy_from_slice(&raw[..bytes]);
+            let place = &mut self.group.lds.bytes_mut()[slot..slot + bytes];
+            self.observer.before_lds_store(place);
+            place.copy_from_slice(&raw[..bytes]);
             self.observer
                 .note(|| Accessed::lds(Access::Write, lane, slot, &raw[..bytes]));
         }

@@ -18,6 +18,12 @@ pub(crate) trait Observer: Copy {
     fn before_store(self, memory: &Memory, address: u64, bytes: usize) {
         let _ = (memory, address, bytes);
     }
+
+    /// These bytes of LDS are about to be replaced by a store.
+    #[inline(always)]
+    fn before_lds_store(self, bytes: &[u8]) {
+        let _ = bytes;
+    }
 }
 
 impl Observer for () {

@@ -58,6 +58,7 @@ impl Machine {
             wave: 0,
             waves: 1,
             checked: false,
+            dispatch: 0,
             counting: true,
             stats: &mut stats,
         };

@@ -299,6 +299,7 @@ impl JitEngine {
             exact_nan: self.options.code.exact_nan,
             observe: self.options.observe,
             checked: key.checked,
+            sanitize: self.options.code.sanitize,
         };
         let options = Options {
             count: key.counting,

@@ -369,6 +369,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             && !PROFILE
             && sets.ready == u32::MAX >> (32 - waves.len())
             && host.group.scratch.lane_bytes == 0
+            && host.group.memory.sanitizer().is_none()
             && waves.iter().all(|wave| stands_there(wave))
         {
             for wave in &mut *waves {

@@ -68,6 +68,7 @@ impl World {
             wave: 1,
             waves: 2,
             checked: false,
+            dispatch: 0,
             counting: false,
             stats: &mut Stats::default(),
         };

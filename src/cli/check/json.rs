@@ -34,6 +34,50 @@ struct Found<'a> {
     instruction: Instruction<'a>,
     /// The instruction that it depends on.
     other: Option<Instruction<'a>>,
+    /// Of a dynamic check.
+    #[serde(flatten)]
+    run: Option<Run<'a>>,
+}
+
+/// Where in a run something was found.
+#[derive(Serialize)]
+struct Run<'a> {
+    /// What was accessed, such as `y[3]`.
+    what: Option<&'a str>,
+    /// Guest address, or offset in LDS.
+    address: Option<u64>,
+    by: Actor,
+    other_by: Option<Actor>,
+    count: u64,
+}
+
+#[derive(Serialize)]
+struct Actor {
+    workgroup: [u32; 3],
+    wave: u32,
+    lane: Option<u32>,
+}
+
+impl Actor {
+    fn new(actor: &super::Actor) -> Actor {
+        Actor {
+            workgroup: actor.workgroup,
+            wave: actor.wave,
+            lane: actor.lane,
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(found: &'a super::Found) -> Run<'a> {
+        Run {
+            what: found.what.as_deref(),
+            address: found.address,
+            by: Actor::new(&found.at),
+            other_by: found.other.as_ref().map(Actor::new),
+            count: found.count,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -70,6 +114,7 @@ pub(super) fn report(results: &Results) -> impl Serialize {
         why: &found.why,
         instruction: Instruction::new(&found.at),
         other: found.other.as_ref().map(Instruction::new),
+        run: found.found.as_ref().map(Run::new),
     });
     let unchecked = results.unchecked.iter();
     Report {

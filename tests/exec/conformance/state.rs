@@ -197,6 +197,7 @@ impl World {
                 wave: 0,
                 waves: 1,
                 checked: false,
+                dispatch: 0,
                 counting: false,
                 stats: &mut stats,
             };

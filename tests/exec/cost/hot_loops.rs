@@ -154,6 +154,7 @@ pub(super) fn regions((object, name): (&Path, &str), start: u64) -> Vec<(Func, u
             exact_nan: options.code.exact_nan,
             observe: false,
             checked: false,
+            sanitize: false,
         };
         let func = region::build(&request, &fetch);
         for pc in func.exits() {

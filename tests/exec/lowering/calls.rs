@@ -130,6 +130,7 @@ fn wave_operands(words: &[u32]) -> [usize; 2] {
         exact_nan: true,
         observe: false,
         checked: false,
+        sanitize: false,
     };
     let fetch = |pc: u64| bytes.get(pc as usize..).filter(|bytes| !bytes.is_empty());
     let func = region::build(&request, &fetch);

@@ -38,6 +38,7 @@ fn regions(words: &[u32], max_insts: usize) -> Vec<(u64, u32, Vec<u64>)> {
             observe: false,
             exact_nan: false,
             checked: false,
+            sanitize: false,
         };
         let func = region::build(&request, &fetch);
         let exits: Vec<u64> = func.exits().collect();

@@ -91,6 +91,7 @@ impl Round<'_> {
             exact_nan: true,
             observe: false,
             checked: false,
+            sanitize: false,
         };
         let func = region::build(&request, &|pc| self.loaded.bytes_at(pc));
         let start = match self.before.rows {

@@ -554,6 +554,7 @@ impl Bench {
                 wave: 0,
                 waves: 1,
                 checked: self.checked,
+                dispatch: 0,
                 counting,
                 stats: &mut stats,
             };

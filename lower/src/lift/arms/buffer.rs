@@ -28,6 +28,8 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
         plain(g, inst, pc, sites)
     } else if may_be_scratch(g, inst) {
         scratch(g, inst, pc, sites)
+    } else if g.sanitize {
+        None
     } else {
         described(g, inst, pc, sites)
     };

@@ -323,7 +323,7 @@ pub(super) fn atomic(
 // ---- effects
 
 /// A call with effects.
-pub(super) fn effect(
+pub(crate) fn effect(
     g: &mut Guest<'_>,
     f: EffectFn,
     site: SiteId,

@@ -118,8 +118,12 @@ pub(super) fn store_lds(
 }
 
 /// `EffectFn::Fence`.
-pub(in crate::helpers) fn fence(_call: &mut Call<'_>) -> Result<(), ExitCode> {
+pub(in crate::helpers) fn fence(call: &mut Call<'_>) -> Result<(), ExitCode> {
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    let group = &*call.host().group;
+    if let Some(sanitizer) = group.memory.sanitizer() {
+        sanitizer.acquire(group, group.wave);
+    }
     Ok(())
 }
 

@@ -153,6 +153,7 @@ fn random_instructions_never_panic() {
             wave: 0,
             waves: 1,
             checked: random.below(2) == 0,
+            dispatch: 0,
             counting: false,
             stats: &mut stats,
         };

@@ -185,6 +185,7 @@ fn every_row_has_its_arm() {
                 wave: 0,
                 waves: 1,
                 checked: false,
+                dispatch: 0,
                 counting: false,
                 stats: &mut stats,
             };

@@ -1,0 +1,48 @@
+//! Lifting for a sanitizer: waits and barriers are announced, and accesses that only runtime functions make are left to
+//! the interpreter, which announces them. Accesses that are nodes of the IR are announced by the pass `observe`.
+
+use frontend::inst::Inst;
+use frontend::op::{Atomic, DsOp, Op, Space};
+
+use crate::ir::functions::{EffectFn, Observed};
+use crate::lift::arms::memory::effect;
+use crate::lift::arms::{self, Lowered, Sites};
+use crate::lift::guest::Guest;
+
+/// As [`arms::lower`].
+pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
+    if is_call(inst) {
+        return Lowered::Fallback;
+    }
+    if inst.waits_for_vector_memory(g.gfx) {
+        announce(g, Observed::Wait, inst, pc, sites);
+    }
+    arms::lower(g, inst, pc, sites)
+}
+
+/// The wave arrives at a barrier.
+pub(super) fn barrier(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) {
+    announce(g, Observed::Barrier, inst, pc, sites);
+}
+
+fn announce(g: &mut Guest<'_>, event: Observed, inst: &Inst, pc: u64, sites: &mut Sites) {
+    let site = sites.add(pc, inst);
+    let args = [g.imm32(event.code(Space::Global, 0)), g.exec()];
+    effect(g, EffectFn::Observe, site, &args, 0, 0);
+}
+
+/// Does a runtime function make its accesses?
+fn is_call(inst: &Inst) -> bool {
+    match inst.op() {
+        Op::Atomic(_, Atomic::FAdd | Atomic::PkFAdd16) => true,
+        Op::Load(Space::ScalarBuffer | Space::ScalarScratch, _) => true,
+        Op::Store(Space::Scalar | Space::ScalarBuffer | Space::ScalarScratch, _) => true,
+        Op::Atomic(Space::Scalar | Space::ScalarBuffer, _) => true,
+        Op::Image(_) | Op::Wrxchg2 { .. } | Op::AtomicSrc2(_) | Op::WriteSrc2 => true,
+        Op::Ds(op) => matches!(
+            op,
+            DsOp::Append | DsOp::Consume | DsOp::OrderedCount | DsOp::Condxchg32Rtn64
+        ),
+        _ => false,
+    }
+}

@@ -1,0 +1,104 @@
+//! Dynamic checks: data races, reads of what nobody wrote, accesses out of allocations, divergent barriers.
+//!
+//! Engines announce each access to global memory and LDS, each barrier and what orders memory, before it is made, to
+//! the [`Sanitizer`] of the guest memory. It compares accesses by their order ([`order`]), not by the order in which this
+//! run made them: two accesses that nothing orders are a race in each run that makes both. The translating engine announces
+//! by calls in the code (`EffectFn::Observe` of `lower`), the interpreter by an observer ([`interp`]).
+//!
+//! The sources of the rules of order are LLVM's memory model for AMDGPU and its code for fences: a release waits for
+//! `vmcnt(0)`, an acquire is a load that bypasses L1 or an atomic, followed by `buffer_wbinvl1`.
+//!
+//! Dispatches run on one worker thread, so that findings are the same in each run.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::engine::Group;
+
+mod findings;
+mod interp;
+mod order;
+mod record;
+mod running;
+mod runs;
+mod shadow;
+mod sites;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use findings::{Benign, Finding, Rule, Side};
+pub(crate) use interp::{Sanitizing, step};
+pub use record::AccessKind;
+pub(crate) use runs::{WaveAccess, kind_of, returns};
+use state::State;
+
+/// The most waves of a workgroup.
+const MAX_WAVES: usize = 32;
+
+/// Checks what waves do with memory.
+pub struct Sanitizer {
+    state: Mutex<State>,
+}
+
+impl Sanitizer {
+    /// For guest memory with `len` bytes from `base` on.
+    pub(crate) fn new(base: u64, len: u64) -> Sanitizer {
+        Sanitizer {
+            state: Mutex::new(State::new(base, len)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was found since the last call.
+    pub fn take(&self) -> Vec<Finding> {
+        self.lock().take()
+    }
+
+    /// A dispatch begins: its number.
+    pub(crate) fn begin_dispatch(&self) -> u64 {
+        self.lock().begin_dispatch()
+    }
+
+    /// A dispatch ends.
+    pub(crate) fn end_dispatch(&self, number: u64) {
+        self.lock().end_dispatch(number);
+    }
+
+    /// All waves of the group have ended.
+    pub(crate) fn end_group(&self, group: &Group<'_>) {
+        self.lock().end_group(group);
+    }
+
+    /// A wave is about to access global memory.
+    pub(crate) fn global(&self, group: &Group<'_>, access: &WaveAccess<'_>) {
+        self.lock().global(group, access);
+    }
+
+    /// A wave is about to access LDS.
+    pub(crate) fn lds(&self, group: &Group<'_>, access: &WaveAccess<'_>) {
+        self.lock().lds(group, access);
+    }
+
+    /// A wave arrives at a barrier with these lanes active.
+    pub(crate) fn barrier(&self, group: &Group<'_>, wave: u32, pc: u64, exec: u64) {
+        self.lock().barrier(group, wave as u8, pc, exec);
+    }
+
+    /// A wave has waited for all its vector memory accesses.
+    pub(crate) fn waited(&self, group: &Group<'_>, wave: u32) {
+        self.lock().waited(group, wave as u8);
+    }
+
+    /// A wave invalidates its L1 cache.
+    pub(crate) fn acquire(&self, group: &Group<'_>, wave: u32) {
+        self.lock().acquire(group, wave as u8);
+    }
+
+    /// Lanes of an atomic access both global memory and LDS.
+    pub(crate) fn mixed_atomic(&self, group: &Group<'_>, wave: u32, pc: u64) {
+        self.lock().mixed_atomic(group, wave as u8, pc);
+    }
+}

@@ -1,0 +1,129 @@
+//! What the sanitizer has found.
+
+use std::collections::HashMap;
+
+use super::record::AccessKind;
+use crate::fault::Nearest;
+
+/// A rule that an execution has broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rule {
+    /// Two waves of a workgroup access the same bytes of LDS in one interval between barriers, at least one of them
+    /// writes, and they are not both atomics.
+    RaceLds,
+    /// The same for global memory, for waves of one workgroup or of several, between which no fence and flag make an
+    /// order.
+    RaceGlobal,
+    /// Bytes of LDS are read that the workgroup has not written.
+    UnwrittenLds,
+    /// Bytes outside of all allocations are accessed, or of one that was freed.
+    OutOfBounds,
+    /// Bytes behind the workgroup's LDS are accessed.
+    OutOfLds,
+    /// Waves of a workgroup are at different barriers, or one has ended and others are at a barrier.
+    BarrierDivergence,
+    /// Lanes of the wave that are active elsewhere are not at a barrier.
+    BarrierLanes,
+    /// Lanes of one store write different values to the same bytes.
+    LanesCollide,
+    /// Lanes of one atomic access global memory and LDS.
+    MixedAtomic,
+}
+
+/// Two sides of a finding, or one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is broken.
+    pub rule: Rule,
+    /// It is a defect, unless all its occurrences have this cause, which makes it a note.
+    pub benign: Option<Benign>,
+    /// The access at which it was found.
+    pub at: Side,
+    /// The earlier one.
+    pub other: Option<Side>,
+    /// Guest address of the lowest byte found first, or its offset in LDS.
+    pub address: u64,
+    /// Bytes of the access.
+    pub bytes: u32,
+    /// The nearest allocation, for an access out of bounds.
+    pub nearest: Option<Nearest>,
+    /// How often it was found.
+    pub count: u64,
+}
+
+impl Finding {
+    /// One that is not about an address.
+    pub(super) fn new(rule: Rule, at: Side, other: Option<Side>) -> Finding {
+        Finding {
+            rule,
+            benign: None,
+            at,
+            other,
+            address: 0,
+            bytes: 0,
+            nearest: None,
+            count: 1,
+        }
+    }
+}
+
+/// Why a conflict may be meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Benign {
+    /// The bytes had the stored value before.
+    SameValue,
+}
+
+/// An instruction, and who executed it when the finding was made first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// Number of the loaded code ([`crate::LoadedCode::id`]).
+    pub code: u64,
+    /// Guest address of the instruction.
+    pub pc: u64,
+    /// What it does; `None` for a barrier.
+    pub kind: Option<AccessKind>,
+    /// Workgroup.
+    pub workgroup: [u32; 3],
+    /// Number of the wave in it.
+    pub wave: u32,
+    /// The lane, where it is known; `None` also for scalar instructions.
+    pub lane: Option<u32>,
+}
+
+/// What findings of one kind have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) rule: Rule,
+    pub(super) site: u16,
+    pub(super) other: Option<u16>,
+}
+
+/// All findings, one for each pair of instructions.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    by_key: HashMap<Key, usize>,
+    all: Vec<Finding>,
+}
+
+impl Findings {
+    /// Adds a finding, or counts one that is known. A benign one is replaced by one that is not.
+    pub(super) fn add(&mut self, key: Key, finding: Finding) {
+        let Some(&index) = self.by_key.get(&key) else {
+            self.by_key.insert(key, self.all.len());
+            self.all.push(finding);
+            return;
+        };
+        let known = &mut self.all[index];
+        let count = known.count + 1;
+        if known.benign.is_some() && finding.benign.is_none() {
+            *known = finding;
+        }
+        known.count = count;
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Finding> {
+        self.by_key.clear();
+        std::mem::take(&mut self.all)
+    }
+}

@@ -1,0 +1,178 @@
+//! Which accesses happened before others.
+//!
+//! Time is counted in *intervals* of a wave: from a barrier, or from a store or atomic that may tell others of what the wave
+//! did, to the next one. Their numbers grow in the order in which they begin.
+//!
+//! A barrier orders the waves of a workgroup. A flag orders two waves: one waits for its accesses and then stores the flag or
+//! changes it by an atomic; another one reads it by an atomic or a load that polls, and for global memory then invalidates
+//! its L1 cache. What is known by flags is a vector clock, which only such accesses change (FastTrack).
+
+use std::collections::HashMap;
+
+/// A wave: number of the workgroup, and number of the wave in it, or [`ALL`].
+type Wave = (u32, u8);
+
+/// All waves of a workgroup.
+const ALL: u8 = u8::MAX;
+
+/// The last interval of each wave that happened before.
+pub(super) type Clock = HashMap<Wave, u64>;
+
+/// Adds what another clock has.
+pub(super) fn join(clock: &mut Clock, other: &Clock) {
+    for (&wave, &interval) in other {
+        let known = clock.entry(wave).or_default();
+        *known = interval.max(*known);
+    }
+}
+
+/// An interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interval {
+    /// Number of the workgroup.
+    pub(super) group: u32,
+    /// Barriers of the workgroup before it.
+    pub(super) barriers: u32,
+    /// The first interval of the workgroup behind the last of these.
+    pub(super) round: u64,
+    pub(super) wave: u8,
+}
+
+/// How an earlier interval is related to the present one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Past {
+    pub(super) same_group: bool,
+    /// Of the same workgroup, without a barrier between.
+    pub(super) same_round: bool,
+    pub(super) same_wave: bool,
+    /// It happened before.
+    pub(super) before: bool,
+}
+
+/// The order of intervals.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    /// The interval that `intervals` begins with.
+    base: u64,
+    intervals: Vec<Interval>,
+    /// What the waves of a workgroup know, by its number and [`ALL`], and what a wave knows of others of its workgroup.
+    clocks: HashMap<Wave, Clock>,
+    /// By the address of a flag that atomics have changed: what those who read it may know.
+    flags: HashMap<u64, Clock>,
+}
+
+impl Order {
+    /// Forgets all intervals: no dispatch runs. `next` is the number of the next one.
+    pub(super) fn restart(&mut self, next: u64) {
+        self.base = next;
+        self.intervals.clear();
+        self.clocks.clear();
+        self.flags.clear();
+    }
+
+    /// The number of a new interval.
+    pub(super) fn begin(&mut self, interval: Interval) -> u64 {
+        self.intervals.push(interval);
+        self.next() - 1
+    }
+
+    /// The number of the next interval.
+    pub(super) fn next(&self) -> u64 {
+        self.base + self.intervals.len() as u64
+    }
+
+    /// The interval of a number, unless it is forgotten.
+    pub(super) fn interval(&self, number: u64) -> Option<Interval> {
+        let index = number.checked_sub(self.base)?;
+        self.intervals.get(index as usize).copied()
+    }
+
+    /// How an earlier interval is related to the present one.
+    pub(super) fn past(&self, earlier: u64, now: u64) -> Past {
+        if earlier == now {
+            return Past {
+                same_group: true,
+                same_round: true,
+                same_wave: true,
+                before: true,
+            };
+        }
+        let [Some(earlier_one), Some(one)] = [earlier, now].map(|n| self.interval(n)) else {
+            return Past {
+                same_group: false,
+                same_round: false,
+                same_wave: false,
+                before: true,
+            };
+        };
+        let same_group = earlier_one.group == one.group;
+        let same_wave = same_group && earlier_one.wave == one.wave;
+        let same_round = same_group && earlier_one.barriers == one.barriers;
+        let before = match same_group {
+            true => {
+                same_wave || !same_round || self.knows((one.group, one.wave), earlier_one, earlier)
+            }
+            false => self.knows((one.group, ALL), earlier_one, earlier),
+        };
+        Past {
+            same_group,
+            same_round,
+            same_wave,
+            before,
+        }
+    }
+
+    fn knows(&self, wave: Wave, earlier: Interval, number: u64) -> bool {
+        let clock = self.clocks.get(&wave);
+        clock.is_some_and(|clock| {
+            let waves = [earlier.wave, ALL].map(|wave| (earlier.group, wave));
+            waves.iter().any(|wave| clock.get(wave) >= Some(&number))
+        })
+    }
+
+    /// Has the wave, or its workgroup, learned of others by flags?
+    pub(super) fn knows_others(&self, now: u64) -> bool {
+        let waves = self
+            .interval(now)
+            .map(|one| [(one.group, one.wave), (one.group, ALL)]);
+        let mut waves = waves.into_iter().flatten();
+        waves.any(|wave| self.clocks.contains_key(&wave))
+    }
+
+    /// What others learn from the wave of an interval if they read a flag that it changes: what it knows, its own past, and
+    /// that of its workgroup up to the last barrier.
+    pub(super) fn knowledge(&self, number: u64) -> Clock {
+        let Some(one) = self.interval(number) else {
+            return Clock::new();
+        };
+        let mut clock = Clock::new();
+        for wave in [ALL, one.wave] {
+            if let Some(known) = self.clocks.get(&(one.group, wave)) {
+                join(&mut clock, known);
+            }
+        }
+        clock.insert((one.group, one.wave), number);
+        clock.insert((one.group, ALL), one.round - 1);
+        clock
+    }
+
+    /// A flag in global memory is changed by an atomic: those who read it may know this.
+    pub(super) fn release(&mut self, flag: u64, known: &Clock) {
+        join(self.flags.entry(flag).or_default(), known);
+    }
+
+    /// What a reader of the flag may know.
+    pub(super) fn flag(&self, flag: u64) -> Option<&Clock> {
+        self.flags.get(&flag)
+    }
+
+    /// A workgroup knows this from now on.
+    pub(super) fn acquire(&mut self, group: u32, known: &Clock) {
+        join(self.clocks.entry((group, ALL)).or_default(), known);
+    }
+
+    /// A wave knows this of the other waves of its workgroup from now on.
+    pub(super) fn acquire_wave(&mut self, group: u32, wave: u8, known: &Clock) {
+        join(self.clocks.entry((group, wave)).or_default(), known);
+    }
+}

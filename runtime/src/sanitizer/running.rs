@@ -1,0 +1,82 @@
+//! A workgroup that runs.
+
+use std::collections::HashMap;
+
+use super::MAX_WAVES;
+use super::order::{Clock, Interval};
+use super::shadow::Shadow;
+
+/// A workgroup of a dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Id {
+    pub(super) dispatch: u64,
+    pub(super) workgroup: [u32; 3],
+}
+
+/// A wave that runs.
+#[derive(Default)]
+pub(super) struct Wave {
+    /// Its interval; `None` if it has not accessed anything in it.
+    pub(super) interval: Option<u64>,
+    /// Barriers that it has arrived at.
+    pub(super) barriers: u32,
+    /// It has stored since it last waited for vector memory.
+    pub(super) storing: bool,
+    /// Lanes that were active at some access.
+    pub(super) lanes: u64,
+    /// What it will know when it invalidates its L1 cache.
+    pub(super) observed: Clock,
+}
+
+/// What is known of a workgroup while it runs.
+pub(super) struct Running {
+    /// Its number among all of the dispatches that run.
+    pub(super) number: u32,
+    /// The first interval of its dispatch.
+    pub(super) dispatch_first: u64,
+    /// Its own first interval.
+    pub(super) first: u64,
+    pub(super) waves: [Wave; MAX_WAVES],
+    /// Barriers that some wave has arrived at. A wave arrives at one when all have arrived at the one before, so that
+    /// waves are before the last one or behind it.
+    pub(super) barriers: u32,
+    /// The first intervals before the last barrier and behind it, if they have begun.
+    pub(super) rounds: [Option<u64>; 2],
+    /// The instruction of the last barrier, and the wave that arrived there first.
+    pub(super) barrier: Option<(u16, u8)>,
+    /// By offset of a word in LDS that atomics have changed behind the last barrier: what those who read it may know.
+    pub(super) flags: HashMap<u64, Clock>,
+    pub(super) lds: Shadow,
+}
+
+impl Running {
+    pub(super) fn new(number: u32, dispatch_first: u64, first: u64, lds: Shadow) -> Running {
+        Running {
+            number,
+            dispatch_first,
+            first,
+            waves: std::array::from_fn(|_| Wave::default()),
+            barriers: 0,
+            rounds: [None; 2],
+            barrier: None,
+            flags: HashMap::new(),
+            lds,
+        }
+    }
+
+    pub(super) fn wave(&mut self, wave: u8) -> &mut Wave {
+        &mut self.waves[usize::from(wave) % MAX_WAVES]
+    }
+
+    /// The interval that a wave begins, whose number is `next`.
+    pub(super) fn begins(&mut self, wave: u8, next: u64) -> Interval {
+        let barriers = self.wave(wave).barriers;
+        let round = &mut self.rounds[usize::from(barriers == self.barriers)];
+        Interval {
+            group: self.number,
+            barriers,
+            round: *round.get_or_insert(next),
+            wave,
+        }
+    }
+}

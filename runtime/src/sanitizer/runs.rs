@@ -1,0 +1,136 @@
+//! The accesses of a wave, and their pieces.
+
+use frontend::inst::Operand;
+use frontend::{Inst, LANES};
+
+use super::record::AccessKind;
+use crate::fault::Access;
+
+/// An access by lanes of a wave, or by its scalar unit.
+#[derive(Clone, Copy)]
+pub(crate) struct WaveAccess<'a> {
+    /// What it does.
+    pub(crate) kind: AccessKind,
+    /// Guest address of the instruction.
+    pub(crate) pc: u64,
+    /// The wave.
+    pub(crate) wave: u32,
+    /// Active lanes; `None` for the scalar unit.
+    pub(crate) exec: Option<u64>,
+    /// An atomic whose result the wave gets, by which it may learn of others.
+    pub(crate) returns: bool,
+    /// Bytes of each lane.
+    pub(crate) bytes: u64,
+    /// By lane, its address; the scalar unit's is the first one.
+    pub(crate) addresses: &'a [u64; LANES],
+    /// Of a store: does memory have the value of this lane already? `None` if it is not known.
+    pub(crate) same: Option<&'a dyn Fn(usize) -> bool>,
+}
+
+impl WaveAccess<'_> {
+    /// Are the elements of all lanes adjacent?
+    fn is_contiguous(&self) -> bool {
+        let first = self.addresses[0];
+        let numbers = self.addresses.iter().zip(0u64..);
+        // Without branches, so that it vectorises.
+        let apart = numbers.fold(0, |apart, (&address, n)| {
+            apart | (address ^ first.wrapping_add(n * self.bytes))
+        });
+        apart == 0
+    }
+
+    /// Its runs.
+    pub(super) fn runs(&self) -> Runs<'_> {
+        Runs {
+            access: self,
+            left: self.exec.unwrap_or(1),
+        }
+    }
+}
+
+/// What an instruction's access is.
+pub(crate) fn kind_of(inst: &Inst, access: Access) -> AccessKind {
+    match access {
+        Access::Read | Access::Execute if inst.mem.glc => AccessKind::CoherentRead,
+        Access::Read | Access::Execute => AccessKind::Read,
+        Access::Write => AccessKind::Write,
+        Access::Atomic => AccessKind::Atomic,
+    }
+}
+
+/// Does the instruction write a register?
+pub(crate) fn returns(inst: &Inst) -> bool {
+    inst.dst[0] != Operand::None
+}
+
+/// Adjacent elements of adjacent lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// The first lane.
+    lane: usize,
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+}
+
+impl Run {
+    /// The lane that accesses a byte.
+    pub(super) fn lane(&self, at: u64, access: &WaveAccess<'_>) -> Option<u32> {
+        let further = at.wrapping_sub(self.address) / access.bytes.max(1);
+        access.exec.map(|_| self.lane as u32 + further as u32)
+    }
+
+    /// The addresses of its elements.
+    pub(super) fn elements(&self, access: &WaveAccess<'_>) -> impl Iterator<Item = u64> {
+        let first = self.address;
+        let offsets = (0..self.bytes).step_by(access.bytes.max(1) as usize);
+        offsets.map(move |offset| first.wrapping_add(offset))
+    }
+}
+
+/// The runs of an access.
+pub(super) struct Runs<'a> {
+    access: &'a WaveAccess<'a>,
+    /// Lanes that are left.
+    left: u64,
+}
+
+impl Iterator for Runs<'_> {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        if self.left == 0 {
+            return None;
+        }
+        let (addresses, element) = (self.access.addresses, self.access.bytes);
+        if self.left == u64::MAX && self.access.is_contiguous() {
+            self.left = 0;
+            return Some(Run {
+                lane: 0,
+                address: addresses[0],
+                bytes: LANES as u64 * element,
+            });
+        }
+        let lane = self.left.trailing_zeros() as usize;
+        let address = addresses[lane];
+        let active = |end: usize| end < LANES && self.left >> end & 1 != 0;
+        let (mut end, mut bytes) = (lane + 1, element);
+        while active(end) && addresses[end] == address.wrapping_add(bytes) {
+            bytes += element;
+            end += 1;
+        }
+        // Lanes at the same address are one access.
+        while bytes == element && active(end) && addresses[end] == address {
+            end += 1;
+        }
+        self.left = if end == LANES {
+            0
+        } else {
+            self.left >> end << end
+        };
+        Some(Run {
+            lane,
+            address,
+            bytes,
+        })
+    }
+}

@@ -1,0 +1,195 @@
+//! Instructions that access memory, and what their surroundings tell.
+
+use std::collections::HashMap;
+
+use frontend::flow::branch_target;
+use frontend::inst::Operand;
+use frontend::ty::Ty;
+use frontend::{Inst, Op};
+
+use crate::LoadedCode;
+
+/// Where an instruction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    /// Number of the loaded code.
+    pub(super) code: u64,
+    /// Its guest address.
+    pub(super) pc: u64,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Site {
+    pub(super) place: Place,
+    /// It is a load of a loop that does nothing but wait for what is loaded to change.
+    pub(super) polls: bool,
+}
+
+/// The most instructions that are told apart; others are reported as the last one.
+const MOST: usize = u16::MAX as usize;
+
+/// Entries of the cache.
+const RECENT: usize = 64;
+
+/// The most instructions of a loop that polls.
+const LOOP: usize = 32;
+
+/// All instructions that were seen, by number.
+pub(super) struct Sites {
+    all: Vec<Site>,
+    numbers: HashMap<Place, u16>,
+    recent: [Option<(Place, u16)>; RECENT],
+    /// By number of the loaded code: does it invalidate caches, as acquires do?
+    acquires: HashMap<u64, bool>,
+}
+
+impl Default for Sites {
+    fn default() -> Sites {
+        Sites {
+            all: Vec::new(),
+            numbers: HashMap::new(),
+            recent: [None; RECENT],
+            acquires: HashMap::new(),
+        }
+    }
+}
+
+impl Sites {
+    /// The number of an instruction.
+    pub(super) fn number(&mut self, code: &LoadedCode, pc: u64) -> u16 {
+        let place = Place {
+            code: code.id(),
+            pc,
+        };
+        let slot = (pc / 4) as usize % RECENT;
+        if let Some((known, number)) = self.recent[slot]
+            && known == place
+        {
+            return number;
+        }
+        let number = match self.numbers.get(&place) {
+            Some(&number) => number,
+            None => self.add(code, place),
+        };
+        self.recent[slot] = Some((place, number));
+        number
+    }
+
+    #[cold]
+    fn add(&mut self, code: &LoadedCode, place: Place) -> u16 {
+        let number = self.all.len().min(MOST - 1);
+        let polls = polls(code, place.pc);
+        let site = Site { place, polls };
+        match self.all.get_mut(number) {
+            Some(last) => *last = site,
+            None => self.all.push(site),
+        }
+        self.numbers.insert(place, number as u16);
+        number as u16
+    }
+
+    pub(super) fn get(&self, number: u16) -> Site {
+        self.all[usize::from(number)]
+    }
+
+    /// Does the code invalidate caches? Otherwise no workgroup learns of others by flags.
+    pub(super) fn acquires(&mut self, code: &LoadedCode) -> bool {
+        let known = self.acquires.entry(code.id());
+        *known.or_insert_with(|| {
+            let mut segments = code.segments();
+            segments.any(|(address, bytes)| {
+                let instructions = Instructions {
+                    code,
+                    pc: address,
+                    end: address + bytes.len() as u64,
+                };
+                instructions
+                    .into_iter()
+                    .any(|(_, inst)| inst.op() == Op::CacheCtl)
+            })
+        })
+    }
+}
+
+/// The instructions of a part of the code; words that are none are left out.
+struct Instructions<'a> {
+    code: &'a LoadedCode,
+    pc: u64,
+    end: u64,
+}
+
+impl Iterator for Instructions<'_> {
+    type Item = (u64, Inst);
+
+    fn next(&mut self) -> Option<(u64, Inst)> {
+        while self.pc < self.end {
+            let pc = self.pc;
+            match self.code.decode(pc) {
+                Ok(inst) => {
+                    self.pc += u64::from(inst.len);
+                    return Some((pc, inst));
+                }
+                Err(_) => self.pc += 4,
+            }
+        }
+        None
+    }
+}
+
+/// Is the load at `pc` one of a loop without stores, in which its address stays the same?
+fn polls(code: &LoadedCode, pc: u64) -> bool {
+    let Ok(load) = code.decode(pc) else {
+        return false;
+    };
+    if !matches!(load.op(), Op::Load(..)) {
+        return false;
+    }
+    let behind = Instructions {
+        code,
+        pc,
+        end: u64::MAX,
+    };
+    for (at, inst) in behind.take(LOOP) {
+        let back = branch_target(&inst, at).filter(|&target| target <= pc);
+        if let Some(begin) = back {
+            let body = Instructions {
+                code,
+                pc: begin,
+                end: at,
+            };
+            let quiet = |(_, inst): (u64, Inst)| !acts(&inst) && !writes_address(&inst, &load);
+            return body.take(LOOP).all(quiet);
+        }
+        if acts(&inst) || matches!(inst.op(), Op::Endpgm) {
+            return false;
+        }
+    }
+    false
+}
+
+/// Does it change memory, or wait for other waves?
+fn acts(inst: &Inst) -> bool {
+    matches!(
+        inst.op(),
+        Op::Store(..) | Op::Atomic(..) | Op::Barrier | Op::Write2 { .. }
+    )
+}
+
+/// Does it write a register of the load's address?
+fn writes_address(inst: &Inst, load: &Inst) -> bool {
+    let overlap = |written: (Operand, u32), read: (Operand, u32)| match (written.0, read.0) {
+        (Operand::Vgpr(d), Operand::Vgpr(s)) | (Operand::Sgpr(d), Operand::Sgpr(s)) => {
+            let (d, s) = (u32::from(d), u32::from(s));
+            d < s + read.1.max(1) && s < d + written.1.max(1)
+        }
+        _ => false,
+    };
+    let registers = |operands: &[Operand], types: &[Ty]| -> Vec<(Operand, u32)> {
+        let types = types.iter().map(|ty| ty.regs());
+        operands.iter().copied().zip(types).collect()
+    };
+    let read = registers(&load.src, load.desc.src);
+    let mut written = registers(&inst.dst, inst.desc.dst).into_iter();
+    inst != load && written.any(|to| read.iter().any(|&from| overlap(to, from)))
+}

@@ -1,0 +1,466 @@
+//! What the sanitizer knows of the dispatches that run.
+
+use std::collections::HashMap;
+
+use super::findings::{Benign, Finding, Findings, Key, Rule, Side};
+use super::order::{Order, join};
+use super::record::{AccessKind, Accessor, Conflict};
+use super::running::{Id, Running};
+use super::runs::{Run, WaveAccess};
+use super::shadow::{How, Met, Shadow};
+use super::sites::Sites;
+use crate::engine::Group;
+use crate::fault::Nearest;
+use crate::lds::LDS_MAX;
+use crate::memory::Memory;
+
+pub(super) struct State {
+    /// Begin and end of the memory that kernels access most.
+    arena: (u64, u64),
+    shadow: Shadow,
+    order: Order,
+    findings: Findings,
+    sites: Sites,
+    dispatches: u64,
+    /// By number of the dispatch, its first interval.
+    live: HashMap<u64, u64>,
+    /// By number of the workgroup.
+    groups: Vec<Id>,
+    running: HashMap<Id, Running>,
+    /// The workgroup of the last access is not in `running`.
+    current: Option<(Id, Running)>,
+    /// The allocation of the last access.
+    allocation: (u64, u64),
+    /// Shadows of LDS for reuse.
+    lds: Vec<Shadow>,
+}
+
+/// An access with its accessor.
+type By<'a> = (WaveAccess<'a>, Accessor);
+
+impl State {
+    pub(super) fn new(base: u64, len: u64) -> State {
+        let mut order = Order::default();
+        // Records have the interval 0 in the beginning.
+        order.restart(1);
+        State {
+            arena: (base, base + len),
+            shadow: Shadow::new(base, len),
+            order,
+            findings: Findings::default(),
+            sites: Sites::default(),
+            dispatches: 0,
+            live: HashMap::new(),
+            groups: Vec::new(),
+            running: HashMap::new(),
+            current: None,
+            allocation: (0, 0),
+            lds: Vec::new(),
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Finding> {
+        self.findings.take()
+    }
+
+    // ---- dispatches and workgroups
+
+    pub(super) fn begin_dispatch(&mut self) -> u64 {
+        let first = self.order.next();
+        if self.live.is_empty() {
+            self.order.restart(first);
+            self.groups.clear();
+            self.running.clear();
+            self.current = None;
+        }
+        // Allocations may have changed.
+        self.allocation = (0, 0);
+        self.dispatches += 1;
+        self.live.insert(self.dispatches, first);
+        self.dispatches
+    }
+
+    pub(super) fn end_dispatch(&mut self, number: u64) {
+        self.leave();
+        self.live.remove(&number);
+        self.running.retain(|id, _| id.dispatch != number);
+    }
+
+    /// The workgroup of `current` is no longer the one that runs.
+    fn leave(&mut self) {
+        if let Some((id, running)) = self.current.take() {
+            self.running.insert(id, running);
+        }
+    }
+
+    /// The running workgroup.
+    fn enter(&mut self, group: &Group<'_>) -> &mut Running {
+        let id = Id {
+            dispatch: group.dispatch,
+            workgroup: group.workgroup,
+        };
+        if self.current.as_ref().is_none_or(|(known, _)| *known != id) {
+            self.leave();
+            let running = self.running.remove(&id).unwrap_or_else(|| self.begin(id));
+            self.current = Some((id, running));
+        }
+        self.running()
+    }
+
+    fn running(&mut self) -> &mut Running {
+        let current = self.current.as_mut();
+        &mut current.expect("a workgroup was entered").1
+    }
+
+    fn begin(&mut self, id: Id) -> Running {
+        let number = self.groups.len() as u32;
+        self.groups.push(id);
+        let first = self.order.next();
+        let dispatch = self.live.get(&id.dispatch).copied().unwrap_or(first);
+        let lds = self.lds.pop();
+        let lds = lds.unwrap_or_else(|| Shadow::new(0, LDS_MAX as u64));
+        Running::new(number, dispatch, first, lds)
+    }
+
+    pub(super) fn end_group(&mut self, group: &Group<'_>) {
+        let running = self.enter(group);
+        let waves = running.waves.iter().take(group.waves as usize);
+        let (mut most, mut least) = (0, u32::MAX);
+        for wave in waves {
+            (most, least) = (most.max(wave.barriers), least.min(wave.barriers));
+        }
+        let late = running.barrier.filter(|_| most != least);
+        if let Some((site, wave)) = late {
+            let at = self.side(site, wave, None, None);
+            self.found(Rule::BarrierDivergence, (site, None), at, None);
+        }
+        if let Some((_, running)) = self.current.take() {
+            self.lds.push(running.lds);
+        }
+    }
+
+    // ---- findings
+
+    /// An instruction of the running workgroup.
+    fn side(&self, site: u16, wave: u8, kind: Option<AccessKind>, lane: Option<u32>) -> Side {
+        let current = self.current.as_ref();
+        let (id, _) = current.expect("a workgroup was entered");
+        self.side_of(*id, site, wave, kind, lane)
+    }
+
+    fn side_of(
+        &self,
+        id: Id,
+        site: u16,
+        wave: u8,
+        kind: Option<AccessKind>,
+        lane: Option<u32>,
+    ) -> Side {
+        let place = self.sites.get(site).place;
+        Side {
+            code: place.code,
+            pc: place.pc,
+            kind,
+            workgroup: id.workgroup,
+            wave: wave.into(),
+            lane,
+        }
+    }
+
+    /// The earlier side of a conflict.
+    fn earlier(&self, conflict: Conflict) -> Option<Side> {
+        let interval = self.order.interval(conflict.interval)?;
+        let id = *self.groups.get(interval.group as usize)?;
+        Some(self.side_of(id, conflict.site, interval.wave, Some(conflict.kind), None))
+    }
+
+    /// Adds a finding that is not about an address.
+    fn found(
+        &mut self,
+        rule: Rule,
+        (site, second): (u16, Option<u16>),
+        at: Side,
+        other: Option<Side>,
+    ) {
+        let key = Key {
+            rule,
+            site,
+            other: second,
+        };
+        self.findings.add(key, Finding::new(rule, at, other));
+    }
+
+    #[cold]
+    fn race(
+        &mut self,
+        rule: Rule,
+        (access, by): &By<'_>,
+        (address, lane, conflict): (u64, Option<u32>, Conflict),
+    ) {
+        let writes = access.kind == AccessKind::Write && conflict.kind == AccessKind::Write;
+        let same = access.same.filter(|_| writes).zip(lane);
+        let same = same.is_some_and(|(same, lane)| same(lane as usize));
+        let key = Key {
+            rule,
+            site: by.site,
+            other: Some(conflict.site),
+        };
+        let at = self.side(by.site, access.wave as u8, Some(access.kind), lane);
+        let finding = Finding {
+            benign: same.then_some(Benign::SameValue),
+            address,
+            bytes: access.bytes as u32,
+            ..Finding::new(rule, at, self.earlier(conflict))
+        };
+        self.findings.add(key, finding);
+    }
+
+    /// Adds a finding about an address.
+    #[cold]
+    fn at_address(
+        &mut self,
+        rule: Rule,
+        (access, by): &By<'_>,
+        (address, lane): (u64, Option<u32>),
+        nearest: Option<Nearest>,
+    ) {
+        let key = Key {
+            rule,
+            site: by.site,
+            other: None,
+        };
+        let at = self.side(by.site, access.wave as u8, Some(access.kind), lane);
+        let finding = Finding {
+            address,
+            bytes: access.bytes as u32,
+            nearest,
+            ..Finding::new(rule, at, None)
+        };
+        self.findings.add(key, finding);
+    }
+
+    // ---- accesses
+
+    /// The access as it is meant, and who makes it.
+    fn announced<'a>(&mut self, group: &Group<'_>, access: &WaveAccess<'a>) -> By<'a> {
+        let site = self.sites.number(group.code, access.pc);
+        let kind = match access.kind {
+            AccessKind::Read if self.sites.get(site).polls => AccessKind::CoherentRead,
+            kind => kind,
+        };
+        let index = access.wave as u8;
+        let next = self.order.next();
+        let running = self.enter(group);
+        let wave = running.wave(index);
+        wave.lanes |= access.exec.unwrap_or(0);
+        let releases = !wave.storing;
+        let interval = match wave.interval {
+            Some(interval) => interval,
+            None => {
+                wave.interval = Some(next);
+                let begins = running.begins(index, next);
+                self.order.begin(begins)
+            }
+        };
+        let by = Accessor {
+            interval,
+            site,
+            releases,
+            learns: access.returns,
+        };
+        (WaveAccess { kind, ..*access }, by)
+    }
+
+    pub(super) fn global(&mut self, group: &Group<'_>, access: &WaveAccess<'_>) {
+        let (access, by) = self.announced(group, access);
+        let made = (access, by);
+        let acquires = self.sites.acquires(group.code);
+        let mut met = Vec::new();
+        for run in access.runs() {
+            self.bounds(group.memory, &made, &run);
+            if acquires && matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic) {
+                self.observe_flags(&made, &run);
+            }
+            let (_, running) = self.current.as_ref().expect("a workgroup was entered");
+            let how = How {
+                kind: access.kind,
+                by,
+                first: running.dispatch_first,
+                order: &self.order,
+            };
+            let found = &mut |at, what| {
+                if let Met::Conflict(conflict) = what {
+                    met.push((at, run.lane(at, &access), conflict));
+                }
+            };
+            self.shadow.access(run.address, run.bytes, &how, found);
+        }
+        for conflict in met {
+            self.race(Rule::RaceGlobal, &made, conflict);
+        }
+        let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
+        if changes && access.exec.is_some() {
+            let wave = self.running().wave(access.wave as u8);
+            wave.storing = true;
+            // What follows is not told by a flag that this was.
+            if acquires && by.releases {
+                wave.interval = None;
+            }
+        }
+    }
+
+    pub(super) fn lds(&mut self, group: &Group<'_>, access: &WaveAccess<'_>) {
+        let (access, by) = self.announced(group, access);
+        let made = (access, by);
+        let size = u64::from(group.lds.size());
+        let (mut met, mut outside) = (Vec::new(), None);
+        for run in access.runs() {
+            if matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic) {
+                self.observe_lds_flags(&made, &run);
+            }
+            let (_, running) = self.current.as_mut().expect("a workgroup was entered");
+            let how = How {
+                kind: access.kind,
+                by,
+                first: running.first,
+                order: &self.order,
+            };
+            // What is behind the LDS is not accessed.
+            let bytes = run.bytes.min(size.saturating_sub(run.address));
+            if bytes < run.bytes {
+                let at = run.address + bytes;
+                outside = outside.or(Some((at, run.lane(at, &access))));
+            }
+            let found = &mut |at, what| met.push((at, run.lane(at, &access), what));
+            running.lds.access(run.address, bytes, &how, found);
+        }
+        if let Some(at) = outside {
+            self.at_address(Rule::OutOfLds, &made, at, None);
+        }
+        for (at, lane, what) in met {
+            match what {
+                Met::Conflict(conflict) => self.race(Rule::RaceLds, &made, (at, lane, conflict)),
+                Met::Unwritten => self.at_address(Rule::UnwrittenLds, &made, (at, lane), None),
+            }
+        }
+    }
+
+    /// Accesses must be inside of allocations.
+    fn bounds(&mut self, memory: &Memory, made: &By<'_>, run: &Run) {
+        let (start, end) = self.allocation;
+        let last = run.address.wrapping_add(run.bytes);
+        if run.address >= start && last <= end {
+            return;
+        }
+        match memory.allocation_of(run.address) {
+            Some(found) if last <= found.start + found.len => {
+                self.allocation = (found.start, found.start + found.len);
+            }
+            // Registered memory of the program.
+            None if !(self.arena.0..self.arena.1).contains(&run.address) => {}
+            found => {
+                let at = found.map_or(run.address, |found| found.start + found.len);
+                let lane = run.lane(at, &made.0);
+                self.at_address(Rule::OutOfBounds, made, (at, lane), memory.nearest(at));
+            }
+        }
+    }
+
+    pub(super) fn mixed_atomic(&mut self, group: &Group<'_>, wave: u8, pc: u64) {
+        let site = self.sites.number(group.code, pc);
+        self.enter(group);
+        let at = self.side(site, wave, Some(AccessKind::Atomic), None);
+        self.found(Rule::MixedAtomic, (site, None), at, None);
+    }
+
+    // ---- order
+
+    /// The wave reads or changes flags in global memory: it may know what the writers knew.
+    fn observe_flags(&mut self, (access, by): &By<'_>, run: &Run) {
+        let wave = access.wave as u8;
+        let polls = access.kind == AccessKind::CoherentRead;
+        for address in run.elements(access) {
+            let mut known = self.order.flag(address).cloned().unwrap_or_default();
+            let record = self.shadow.get(address);
+            let current = record.is_since(self.running().dispatch_first);
+            if current && record.is_store() && record.releases() {
+                join(&mut known, &self.order.knowledge(record.interval()));
+            }
+            if !polls {
+                // It also goes on releasing what others have released.
+                let mut told = known.clone();
+                if by.releases {
+                    join(&mut told, &self.order.knowledge(by.interval));
+                }
+                self.order.release(address, &told);
+            }
+            if !known.is_empty() && (polls || access.returns) {
+                join(&mut self.running().wave(wave).observed, &known);
+            }
+        }
+    }
+
+    /// The same for flags in LDS, of which waves learn at once.
+    fn observe_lds_flags(&mut self, (access, by): &By<'_>, run: &Run) {
+        let wave = access.wave as u8;
+        let polls = access.kind == AccessKind::CoherentRead;
+        for address in run.elements(access) {
+            let running = self.running();
+            let (first, record) = (running.first, running.lds.get(address));
+            let mut known = running.flags.get(&address).cloned().unwrap_or_default();
+            if record.is_since(first) && record.is_store() {
+                join(&mut known, &self.order.knowledge(record.interval()));
+            }
+            if !polls {
+                let mut told = self.order.knowledge(by.interval);
+                join(&mut told, &known);
+                join(self.running().flags.entry(address).or_default(), &told);
+            }
+            if !known.is_empty() && (polls || access.returns) {
+                let number = self.running().number;
+                self.order.acquire_wave(number, wave, &known);
+            }
+        }
+    }
+
+    pub(super) fn waited(&mut self, group: &Group<'_>, wave: u8) {
+        self.enter(group).wave(wave).storing = false;
+    }
+
+    pub(super) fn acquire(&mut self, group: &Group<'_>, index: u8) {
+        let running = self.enter(group);
+        let known = std::mem::take(&mut running.wave(index).observed);
+        let number = running.number;
+        if !known.is_empty() {
+            self.order.acquire(number, &known);
+        }
+    }
+
+    pub(super) fn barrier(&mut self, group: &Group<'_>, index: u8, pc: u64, exec: u64) {
+        let site = self.sites.number(group.code, pc);
+        let running = self.enter(group);
+        let wave = running.wave(index);
+        let missing = wave.lanes & !exec;
+        wave.barriers += 1;
+        wave.interval = None;
+        let barriers = wave.barriers;
+        let mut other = None;
+        if barriers > running.barriers {
+            running.barriers = barriers;
+            running.barrier = Some((site, index));
+            running.rounds = [running.rounds[1], None];
+            running.flags.clear();
+        } else {
+            other = running.barrier.filter(|&(first, _)| first != site);
+        }
+        let at = self.side(site, index, None, None);
+        if let Some((first, by)) = other {
+            let earlier = Some(self.side(first, by, None, None));
+            self.found(Rule::BarrierDivergence, (site, Some(first)), at, earlier);
+        }
+        if missing != 0 {
+            let lane = Some(missing.trailing_zeros());
+            self.found(Rule::BarrierLanes, (site, None), Side { lane, ..at }, None);
+        }
+    }
+}

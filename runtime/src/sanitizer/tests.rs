@@ -1,0 +1,218 @@
+//! Records, their order and shadows, without waves.
+
+use super::order::{Clock, Interval, Order};
+use super::record::{AccessKind, Accessor, Conflict, Record};
+use super::shadow::{How, Met, Shadow};
+
+use AccessKind::{Atomic, CoherentRead, Read, Write};
+
+/// Intervals of two waves of workgroup 0 before and behind a barrier, and of a wave of workgroup 1, by name.
+struct Waves {
+    order: Order,
+    first: u64,
+}
+
+const A: u64 = 0;
+const B: u64 = 1;
+const A_BEHIND: u64 = 2;
+const B_BEHIND: u64 = 3;
+const OTHER: u64 = 4;
+
+impl Waves {
+    fn new() -> Waves {
+        let mut order = Order::default();
+        order.restart(1);
+        let first = order.next();
+        for (group, barriers, round, wave) in [
+            (0, 0, 0, 0),
+            (0, 0, 0, 1),
+            (0, 1, 2, 0),
+            (0, 1, 2, 1),
+            (1, 0, 4, 0),
+        ] {
+            order.begin(Interval {
+                group,
+                barriers,
+                round: first + round,
+                wave,
+            });
+        }
+        Waves { order, first }
+    }
+
+    fn by(&self, interval: u64) -> Accessor {
+        Accessor {
+            interval: self.first + interval,
+            site: interval as u16,
+            releases: false,
+            learns: false,
+        }
+    }
+
+    /// What the last of some accesses to a word conflicts with.
+    fn last(&self, accesses: &[(u64, AccessKind)]) -> Option<Conflict> {
+        let mut record = Record::NONE;
+        let mut last = None;
+        for &(interval, kind) in accesses {
+            (record, last) = record.access(kind, self.by(interval), self.first, &self.order);
+        }
+        last
+    }
+}
+
+#[test]
+fn barriers_order_the_waves_of_a_workgroup() {
+    let waves = Waves::new();
+    for (earlier, later) in [(Write, Read), (Read, Write), (Write, Write), (Atomic, Read)] {
+        let conflict = waves.last(&[(A, earlier), (B, later)]).expect("no barrier");
+        assert_eq!((conflict.site, conflict.kind), (A as u16, earlier));
+        assert_eq!(waves.last(&[(A, earlier), (B_BEHIND, later)]), None);
+        assert_eq!(
+            waves.last(&[(A, earlier), (A, later)]),
+            None,
+            "a wave's own order"
+        );
+        let conflict = waves.last(&[(A, earlier), (OTHER, later)]);
+        assert!(conflict.is_some(), "barriers are of one workgroup");
+    }
+}
+
+#[test]
+fn reads_and_atomics_do_not_conflict_with_their_like() {
+    let waves = Waves::new();
+    for kind in [Read, Atomic] {
+        let all = [A, B, OTHER, A_BEHIND].map(|interval| (interval, kind));
+        assert_eq!(waves.last(&all), None);
+    }
+    assert_eq!(
+        waves.last(&[(A, Write), (OTHER, CoherentRead)]),
+        None,
+        "a poll"
+    );
+}
+
+#[test]
+fn all_readers_count() {
+    let waves = Waves::new();
+    let conflict = waves.last(&[(A, Read), (B, Read), (B, Write)]);
+    assert_eq!(
+        conflict.map(|c| c.kind),
+        Some(Read),
+        "the first reader is another wave"
+    );
+    assert_eq!(waves.last(&[(A, Read), (B, Read), (B_BEHIND, Write)]), None);
+    let conflict = waves.last(&[(A, Read), (OTHER, Read), (A_BEHIND, Write)]);
+    assert!(conflict.is_some(), "the reader of another workgroup");
+}
+
+#[test]
+fn stores_are_remembered_behind_loads_and_atomics() {
+    let waves = Waves::new();
+    for kind in [Read, Atomic] {
+        let conflict = waves.last(&[(A, Write), (A, kind), (B, kind)]);
+        assert_eq!(
+            conflict.map(|c| c.kind),
+            Some(Write),
+            "{kind:?} in the same interval"
+        );
+        let conflict = waves.last(&[(A, Write), (B_BEHIND, kind), (OTHER, kind)]);
+        assert_eq!(
+            conflict.map(|c| c.kind),
+            Some(Write),
+            "{kind:?} behind a barrier"
+        );
+    }
+}
+
+#[test]
+fn flags_order_workgroups() {
+    let mut waves = Waves::new();
+    let access = [(A, Write), (OTHER, Read)];
+    assert!(waves.last(&access).is_some());
+    let known = waves.order.knowledge(waves.first + A_BEHIND);
+    waves.order.acquire(1, &known);
+    assert_eq!(waves.last(&access), None);
+    assert_eq!(
+        waves.last(&[(B, Write), (OTHER, Read)]),
+        None,
+        "before the barrier"
+    );
+    let conflict = waves.last(&[(B_BEHIND, Write), (OTHER, Read)]);
+    assert!(conflict.is_some(), "another wave, behind the barrier");
+    assert_eq!(
+        known.len(),
+        Clock::from_iter([((0, 0), 0), ((0, u8::MAX), 0)]).len()
+    );
+}
+
+#[test]
+fn an_earlier_dispatch_does_not_count() {
+    let waves = Waves::new();
+    let (record, _) = Record::NONE.access(Write, waves.by(A), waves.first, &waves.order);
+    let later = waves.first + OTHER;
+    let (_, conflict) = record.access(Write, waves.by(OTHER), later, &waves.order);
+    assert_eq!(conflict, None);
+}
+
+/// Accesses bytes of a shadow: what they meet, by address.
+fn access(
+    shadow: &mut Shadow,
+    waves: &Waves,
+    (interval, kind): (u64, AccessKind),
+    address: u64,
+    bytes: u64,
+) -> Vec<u64> {
+    let how = How {
+        kind,
+        by: waves.by(interval),
+        first: waves.first,
+        order: &waves.order,
+    };
+    let mut met = Vec::new();
+    shadow.access(address, bytes, &how, &mut |at, what| {
+        if let Met::Conflict(_) = what {
+            met.push(at);
+        }
+    });
+    met
+}
+
+#[test]
+fn bytes_and_words_are_told_apart() {
+    let waves = Waves::new();
+    let mut shadow = Shadow::new(0x1000, 0x4000);
+    // A wave stores to all granules of two pages, another one to a byte between.
+    assert_eq!(access(&mut shadow, &waves, (A, Write), 0x1fc0, 0x80), []);
+    assert_eq!(access(&mut shadow, &waves, (B, Write), 0x2005, 1), [0x2005]);
+    assert_eq!(access(&mut shadow, &waves, (B, Read), 0x2006, 1), [0x2006]);
+    // Different bytes of a word do not conflict, nor do different words of a granule.
+    assert_eq!(access(&mut shadow, &waves, (A, Write), 0x3000, 1), []);
+    assert_eq!(access(&mut shadow, &waves, (B, Write), 0x3001, 1), []);
+    assert_eq!(access(&mut shadow, &waves, (B, Write), 0x3004, 4), []);
+    assert_eq!(access(&mut shadow, &waves, (OTHER, Read), 0x3002, 2), []);
+    assert_eq!(
+        access(&mut shadow, &waves, (OTHER, Read), 0x3000, 4),
+        [0x3000, 0x3001]
+    );
+    // So it is outside of the memory that has a table.
+    assert_eq!(access(&mut shadow, &waves, (A, Write), 1 << 50, 8), []);
+    assert_eq!(
+        access(&mut shadow, &waves, (OTHER, Write), (1 << 50) + 7, 1),
+        [(1 << 50) + 7]
+    );
+}
+
+#[test]
+fn granules_become_whole_again() {
+    let waves = Waves::new();
+    let mut shadow = Shadow::new(0, 0x1000);
+    for at in 0..64 {
+        assert_eq!(access(&mut shadow, &waves, (A, Write), at, 1), []);
+    }
+    assert_eq!(access(&mut shadow, &waves, (A, Write), 0, 64), []);
+    assert_eq!(
+        access(&mut shadow, &waves, (B, Read), 0, 64),
+        [0],
+        "one record, one conflict"
+    );
+}
