@@ -34,6 +34,7 @@ mod profile;
     reason = "the bar is drawn by the program; here are the tests of its time left"
 )]
 mod progress;
+mod races;
 mod reference;
 mod run;
 mod shards;

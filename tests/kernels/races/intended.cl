@@ -11,14 +11,15 @@ kernel void same_flag(const global uint *x, global uint *y) {
         y[0] = 1;
 }
 
-// Lanes of one wave store to one word in two branches, one after the other.
-kernel void branches(const global uint *x, global uint *y) {
-    uint l = get_local_id(0);
+// Lanes of one wave load and store one word in turn.
+kernel void lane_turns(const global uint *x, global uint *y) {
+    uint lane = get_local_id(0) % 64;
     volatile global uint *word = &y[get_global_id(0) / 64];
-    if (l % 64 < 32)
-        *word = x[0] + 1;
-    else
-        *word = *word + 1;
+#pragma unroll 1
+    for (uint k = 0; k < 4; k++) {
+        if (lane / 16 == k)
+            *word = *word * 3 + x[k];
+    }
 }
 
 // Waves store to different bytes of the same words of LDS.

@@ -1,0 +1,126 @@
+//! What `wavelift check --dynamic` says of the kernels of `tests/kernels/races`: of each racy kernel its race, of all others
+//! nothing.
+
+use serde_json::Value;
+
+use super::{Launch, TARGETS, launches, manifests, text};
+use crate::cli::{Outcome, engines, folder, json, wavelift};
+
+/// The findings of a check, without the notes.
+fn findings(check: &Outcome) -> Vec<Value> {
+    let report = json(check);
+    let all = report["findings"].as_array().expect("an array").clone();
+    let is_finding = |finding: &Value| match finding["severity"].as_str() {
+        Some("finding") => true,
+        Some("note") => false,
+        other => panic!("severity {other:?}"),
+    };
+    all.into_iter().filter(is_finding).collect()
+}
+
+/// What an instruction does to the memory of a race.
+fn access(instruction: &str) -> &'static str {
+    let mnemonic = instruction.split(' ').next().unwrap_or_default();
+    let has = |part: &str| mnemonic.contains(part);
+    if has("load") || has("read") {
+        "read"
+    } else if has("store") || has("write") {
+        "write"
+    } else if has("atomic") || mnemonic.starts_with("ds_") {
+        "atomic"
+    } else {
+        panic!("{instruction} accesses no memory")
+    }
+}
+
+/// The kinds of access of a finding, as the table spells them.
+fn kinds(finding: &Value) -> String {
+    let side = |key: &str| access(finding[key]["text"].as_str().expect("an instruction"));
+    let mut sides = [side("at"), side("other")];
+    sides.sort_unstable();
+    sides.join("-")
+}
+
+/// A side of a race has the address of an instruction.
+fn has_address(side: &Value) -> bool {
+    let address = side["address"]
+        .as_str()
+        .and_then(|pc| pc.strip_prefix("0x"));
+    address.is_some_and(|pc| u64::from_str_radix(pc, 16).is_ok())
+}
+
+/// What is wrong with a check of a racy kernel.
+fn missed(launch: &Launch, check: &Outcome) -> Option<String> {
+    let entry = &launch.entry;
+    let rule = format!("race-{}", text(entry, "space"));
+    let findings = findings(check);
+    let labelled = entry["kinds"].as_array().expect("an array");
+    let is_labelled = |finding: &Value| {
+        labelled
+            .iter()
+            .any(|kind| kind.as_str() == Some(&*kinds(finding)))
+    };
+    let right = |finding: &Value| {
+        finding["rule"] == *rule
+            && finding["kernel"] == *launch.kernel
+            && has_address(&finding["at"])
+            && has_address(&finding["other"])
+            && is_labelled(finding)
+    };
+    let found = check.status == 1 && !findings.is_empty() && findings.iter().all(right);
+    (!found).then(|| {
+        format!(
+            "{rule} {labelled:?}, but status {} {findings:?}",
+            check.status
+        )
+    })
+}
+
+/// What is wrong with a check of a kernel without races.
+fn false_alarm(check: &Outcome) -> Option<String> {
+    let findings = findings(check);
+    (check.status != 0 || !findings.is_empty())
+        .then(|| format!("status {} {findings:?}", check.status))
+}
+
+/// Checks kernels on both engines and gives what is wrong with the results.
+fn failures(
+    folder_name: &str,
+    launches: &[Launch],
+    wrong: impl Fn(&Launch, &Outcome) -> Option<String>,
+) -> Vec<String> {
+    let mut failures = Vec::new();
+    let folder = folder(folder_name);
+    for target in TARGETS {
+        let manifests = manifests(&folder, launches, target);
+        for engine in engines() {
+            for (launch, manifest) in launches.iter().zip(&manifests) {
+                let check =
+                    wavelift(&["check", manifest, "--dynamic", "--json", "--engine", engine]);
+                if let Some(why) = wrong(launch, &check) {
+                    failures.push(format!(
+                        "{} {target} {engine}: {why}\n{}",
+                        launch.kernel, check.stderr
+                    ));
+                }
+            }
+        }
+    }
+    failures
+}
+
+#[test]
+fn each_racy_kernel_has_its_race() {
+    let [racy, ..] = launches();
+    let failures = failures("races-found", &racy, missed);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn no_other_kernel_has_a_race() {
+    let [_, repaired, intended] = launches();
+    let wrong = |_: &Launch, check: &Outcome| false_alarm(check);
+    let mut failures_of_all = failures("races-repaired", &repaired, wrong);
+    failures_of_all.extend(failures("races-intended", &intended, wrong));
+    assert!(failures_of_all.is_empty(), "{}", failures_of_all.join("\n"));
+}
