@@ -74,6 +74,8 @@ pub(super) struct Conflict {
     pub(super) site: u16,
     /// What it did.
     pub(super) kind: AccessKind,
+    /// It is a store behind a wait for all before it, as that of a flag.
+    pub(super) releases: bool,
 }
 
 impl Record {
@@ -145,6 +147,7 @@ impl Record {
             interval: self.interval(),
             site: self.site(),
             kind,
+            releases: self.is_store() && self.releases(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use frontend::flow::branch_target;
 use frontend::inst::Operand;
 use frontend::ty::Ty;
-use frontend::{Inst, Op};
+use frontend::{Encoding, Inst, Op};
 
 use crate::LoadedCode;
 
@@ -40,8 +40,17 @@ pub(super) struct Sites {
     all: Vec<Site>,
     numbers: HashMap<Place, u16>,
     recent: [Option<(Place, u16)>; RECENT],
-    /// By number of the loaded code: does it invalidate caches, as acquires do?
-    acquires: HashMap<u64, bool>,
+    /// By number of the loaded code.
+    uses: HashMap<u64, Uses>,
+}
+
+/// What code uses to order waves, besides barriers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Uses {
+    /// It invalidates caches, as acquires do. Otherwise no workgroup learns of others by flags.
+    pub(super) acquires: bool,
+    /// It polls LDS.
+    pub(super) polls_lds: bool,
 }
 
 impl Default for Sites {
@@ -50,7 +59,7 @@ impl Default for Sites {
             all: Vec::new(),
             numbers: HashMap::new(),
             recent: [None; RECENT],
-            acquires: HashMap::new(),
+            uses: HashMap::new(),
         }
     }
 }
@@ -93,21 +102,24 @@ impl Sites {
         self.all[usize::from(number)]
     }
 
-    /// Does the code invalidate caches? Otherwise no workgroup learns of others by flags.
-    pub(super) fn acquires(&mut self, code: &LoadedCode) -> bool {
-        let known = self.acquires.entry(code.id());
+    /// What the code uses to order waves.
+    pub(super) fn uses(&mut self, code: &LoadedCode) -> Uses {
+        let known = self.uses.entry(code.id());
         *known.or_insert_with(|| {
-            let mut segments = code.segments();
-            segments.any(|(address, bytes)| {
+            let mut uses = Uses::default();
+            for (address, bytes) in code.segments() {
                 let instructions = Instructions {
                     code,
                     pc: address,
                     end: address + bytes.len() as u64,
                 };
-                instructions
-                    .into_iter()
-                    .any(|(_, inst)| inst.op() == Op::CacheCtl)
-            })
+                for (pc, inst) in instructions {
+                    uses.acquires |= inst.op() == Op::CacheCtl;
+                    let lds = inst.desc.encoding == Encoding::Ds;
+                    uses.polls_lds |= lds && polls(code, pc);
+                }
+            }
+            uses
         })
     }
 }

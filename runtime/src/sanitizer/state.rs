@@ -29,6 +29,8 @@ pub(super) struct State {
     running: HashMap<Id, Running>,
     /// The workgroup of the last access is not in `running`.
     current: Option<(Id, Running)>,
+    /// By address, conflicts of atomics with stores that may be those of flags: none if the word is polled later.
+    undecided: HashMap<u64, (Key, Finding)>,
     /// The allocation of the last access.
     allocation: (u64, u64),
     /// Shadows of LDS for reuse.
@@ -54,6 +56,7 @@ impl State {
             groups: Vec::new(),
             running: HashMap::new(),
             current: None,
+            undecided: HashMap::new(),
             allocation: (0, 0),
             lds: Vec::new(),
         }
@@ -82,6 +85,9 @@ impl State {
 
     pub(super) fn end_dispatch(&mut self, number: u64) {
         self.leave();
+        for (_, (key, finding)) in self.undecided.drain() {
+            self.findings.add(key, finding);
+        }
         self.live.remove(&number);
         self.running.retain(|id, _| id.dispatch != number);
     }
@@ -212,7 +218,11 @@ impl State {
             bytes: access.bytes as u32,
             ..Finding::new(rule, at, self.earlier(conflict))
         };
-        self.findings.add(key, finding);
+        if conflict.releases && access.kind == AccessKind::Atomic {
+            self.undecided.entry(address).or_insert((key, finding));
+        } else {
+            self.findings.add(key, finding);
+        }
     }
 
     /// Adds a finding about an address.
@@ -274,7 +284,7 @@ impl State {
     pub(super) fn global(&mut self, group: &Group<'_>, access: &WaveAccess<'_>) {
         let (access, by) = self.announced(group, access);
         let made = (access, by);
-        let acquires = self.sites.acquires(group.code);
+        let acquires = self.sites.uses(group.code).acquires;
         let mut met = Vec::new();
         for run in access.runs() {
             self.bounds(group.memory, &made, &run);
@@ -337,6 +347,10 @@ impl State {
         if let Some(at) = outside {
             self.at_address(Rule::OutOfLds, &made, at, None);
         }
+        let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
+        if changes && self.sites.uses(group.code).polls_lds {
+            self.running().wave(access.wave as u8).interval = None;
+        }
         for (at, lane, what) in met {
             match what {
                 Met::Conflict(conflict) => self.race(Rule::RaceLds, &made, (at, lane, conflict)),
@@ -382,6 +396,9 @@ impl State {
         for address in run.elements(access) {
             let mut known = self.order.flag(address).cloned().unwrap_or_default();
             let record = self.shadow.get(address);
+            if polls {
+                self.undecided.remove(&address);
+            }
             let current = record.is_since(self.running().dispatch_first);
             if current && record.is_store() && record.releases() {
                 join(&mut known, &self.order.knowledge(record.interval()));

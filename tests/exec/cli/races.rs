@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use super::{engines, file, folder, root, wavelift};
 
+mod detector;
 mod expected;
 
 /// The targets of the code objects.

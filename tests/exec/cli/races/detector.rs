@@ -36,17 +36,14 @@ fn access(instruction: &str) -> &'static str {
 /// The kinds of access of a finding, as the table spells them.
 fn kinds(finding: &Value) -> String {
     let side = |key: &str| access(finding[key]["text"].as_str().expect("an instruction"));
-    let mut sides = [side("at"), side("other")];
+    let mut sides = [side("instruction"), side("other")];
     sides.sort_unstable();
     sides.join("-")
 }
 
 /// A side of a race has the address of an instruction.
 fn has_address(side: &Value) -> bool {
-    let address = side["address"]
-        .as_str()
-        .and_then(|pc| pc.strip_prefix("0x"));
-    address.is_some_and(|pc| u64::from_str_radix(pc, 16).is_ok())
+    side["address"].as_u64().is_some_and(|pc| pc != 0)
 }
 
 /// What is wrong with a check of a racy kernel.
@@ -63,7 +60,7 @@ fn missed(launch: &Launch, check: &Outcome) -> Option<String> {
     let right = |finding: &Value| {
         finding["rule"] == *rule
             && finding["kernel"] == *launch.kernel
-            && has_address(&finding["at"])
+            && has_address(&finding["instruction"])
             && has_address(&finding["other"])
             && is_labelled(finding)
     };
