@@ -5,6 +5,7 @@
 pub mod addressing;
 pub mod decode;
 pub mod desc;
+pub mod exec;
 pub mod flow;
 pub mod inst;
 pub mod isa;
