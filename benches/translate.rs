@@ -131,6 +131,7 @@ impl Kernel {
                 exact_nan: false,
                 checked: false,
                 sanitize: false,
+                outcomes: false,
             };
             let func = region::build(&request, &fetch);
             todo.extend(func.exits().filter(|&exit| done.insert(exit)));

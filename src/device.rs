@@ -6,6 +6,7 @@ use std::ops::Deref;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
+use runtime::coverage::{self, Coverage};
 use runtime::dispatch::{Dispatcher, GridWait, Settings};
 use runtime::engine::{EngineKind, EngineOptions};
 use runtime::sanitizer::{Finding, Sanitizer};
@@ -16,7 +17,7 @@ use crate::buffer::{Buffer, Element};
 use crate::error::Error;
 use crate::host_buffer::{HostBuffer, HostRange};
 use crate::launch::{self, Launch};
-use crate::module::Kernel;
+use crate::module::{Kernel, Module};
 use crate::stream::Stream;
 use crate::uses::{Use, Uses};
 
@@ -266,6 +267,12 @@ impl Device {
     #[cfg(feature = "jit")]
     pub fn take_profile(&self) -> Option<runtime::jit::profile::Profile> {
         self.0.engine.take_profile()
+    }
+
+    /// What launches have executed of a module since the last call, by address in its code object; `None` unless the
+    /// engine counts that ([`EngineOptions::profile`] is [`Profiling::Coverage`](crate::Profiling::Coverage)).
+    pub fn take_coverage(&self, module: &Module) -> Option<Coverage> {
+        coverage::take(&*self.0.engine, module.code())
     }
 
     /// The settings of this device's dispatches.

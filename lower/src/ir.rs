@@ -13,6 +13,8 @@ use std::fmt;
 use frontend::op::{Atomic, Data, Space};
 use serde::{Deserialize, Serialize};
 
+use crate::profile::Outcome;
+
 pub use functions::{EffectFn, LaneFn};
 
 pub mod build;
@@ -643,6 +645,19 @@ pub struct Block {
     pub guest_insts: u32,
     /// EXEC values and how many vector instructions ran under each (for counting).
     pub counts: Vec<(Val, u32)>,
+    /// Outcomes to count, in code that counts them.
+    pub outcomes: Vec<Counted>,
+}
+
+/// An outcome of a condition that is counted where a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Guest address of the instruction.
+    pub pc: u64,
+    /// What is counted.
+    pub outcome: Outcome,
+    /// Its bits (W64) are counted: lanes, or the wave as bit 0.
+    pub bits: Val,
 }
 
 impl Block {
@@ -718,6 +733,7 @@ impl Func {
             term: Term::Interpret { pc: f.entry },
             guest_insts: 0,
             counts: Vec::new(),
+            outcomes: Vec::new(),
         };
         Func {
             blocks: vec![block],

@@ -3,6 +3,7 @@
 pub mod arms;
 mod barrier_hoist;
 pub mod guest;
+mod outcomes;
 pub mod region;
 mod sanitized;
 pub mod support;

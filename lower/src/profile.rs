@@ -22,6 +22,31 @@ impl Shape {
     pub const FIRST: usize = 2;
 }
 
+/// An outcome of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// A wave takes the branch.
+    Taken,
+    /// The lane is in the mask: EXEC behind an instruction that writes it, or VCC at a branch on it.
+    On,
+    /// The lane was active, and is not in the mask.
+    Off,
+}
+
+impl Outcome {
+    /// All outcomes.
+    pub const ALL: [Outcome; 3] = [Outcome::Taken, Outcome::On, Outcome::Off];
+
+    /// Its name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Taken => "taken",
+            Outcome::On => "on",
+            Outcome::Off => "off",
+        }
+    }
+}
+
 /// A block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockShape {
@@ -34,6 +59,8 @@ pub struct BlockShape {
     /// Vector instructions that run under one EXEC, in order, and the counter of their active
     /// lanes.
     pub lanes: Vec<(u32, usize)>,
+    /// Outcomes of its conditions: guest address of the instruction, the outcome, its counter.
+    pub outcomes: Vec<(u64, Outcome, usize)>,
     /// Host bytes outside of its lane loops.
     pub bytes: u32,
     /// Its loops over lane groups.

@@ -42,7 +42,9 @@ pub(crate) fn measure(
             },
             timeout: match profiling {
                 Profiling::Times => limit,
-                Profiling::Counts => limit.map(|limit| limit.saturating_mul(PATIENCE)),
+                Profiling::Counts | Profiling::Coverage => {
+                    limit.map(|limit| limit.saturating_mul(PATIENCE))
+                }
             },
             ..options.clone()
         };

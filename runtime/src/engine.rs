@@ -8,6 +8,7 @@ use std::sync::Arc;
 use frontend::{Gfx, LANES, WaveState};
 
 use crate::code::LoadedCode;
+use crate::coverage::{Coverage, Covering};
 use crate::export::Exports;
 use crate::fault::WaveFault;
 use crate::lds::Lds;
@@ -53,6 +54,13 @@ pub trait Engine: Sync {
     /// [`Exit::Yield`] if the wave continues. `None` from an engine that cannot do that.
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
         let _ = (wave, group);
+        None
+    }
+
+    /// What has been executed of a code object's load since the last call, by guest address. `None` from an engine that
+    /// does not count that ([`Profiling::Coverage`]).
+    fn take_coverage(&self, code: &LoadedCode) -> Option<Coverage> {
+        let _ = code;
         None
     }
 
@@ -173,6 +181,10 @@ impl<E: Engine + Send + ?Sized> Engine for Arc<E> {
 
     fn session(&self) -> Box<dyn Session + '_> {
         (**self).session()
+    }
+
+    fn take_coverage(&self, code: &LoadedCode) -> Option<Coverage> {
+        (**self).take_coverage(code)
     }
 
     #[cfg(feature = "jit")]
@@ -359,9 +371,12 @@ pub enum Profiling {
     Times,
     /// Executions and active lanes, by counters in the code; slow.
     Counts,
+    /// Executions, active lanes and outcomes of conditions by instruction ([`Engine::take_coverage`]). The interpreter
+    /// has them, too.
+    Coverage,
 }
 
-/// Options of an engine. The interpreter needs none of them.
+/// Options of an engine. Of these the interpreter only has [`Profiling::Coverage`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
     /// NaN results have the payload and sign of the interpreter's.
@@ -422,6 +437,9 @@ pub fn create(
 ) -> Result<Box<dyn Engine + Send>, EngineError> {
     match kind {
         EngineKind::Interp if options.sanitize => Ok(Box::new(crate::sanitizer::Sanitizing)),
+        EngineKind::Interp if options.profile == Some(Profiling::Coverage) => {
+            Ok(Box::new(Covering::default()))
+        }
         EngineKind::Interp => Ok(Box::new(crate::interp::Interpreter)),
         #[cfg(feature = "jit")]
         EngineKind::Jit => crate::jit::create(options),

@@ -231,7 +231,7 @@ impl Engine for Interpreter {
     }
 }
 
-fn is_scalar(inst: &Inst) -> bool {
+pub(crate) fn is_scalar(inst: &Inst) -> bool {
     matches!(
         inst.desc.encoding,
         Encoding::Sop1

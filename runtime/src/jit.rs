@@ -31,6 +31,7 @@ use self::session::JitSession;
 use self::tiers::{Improver, Shared};
 use crate::breaks::Breaks;
 use crate::code::LoadedCode;
+use crate::coverage::{Before, Counts};
 use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group, Profiling, Session};
 use crate::fault::WaveFault;
 use crate::helpers;
@@ -171,6 +172,7 @@ fn regions_from(
             observe: false,
             checked: false,
             sanitize: false,
+            outcomes: false,
         };
         let func = region::build(&request, fetch);
         for pc in func.exits() {
@@ -293,7 +295,7 @@ pub struct JitEngine {
     /// Instructions that the interpreter runs, and tells of.
     breaks: Option<Arc<Breaks>>,
     /// Instructions that the interpreter ran between regions, when profiling.
-    interpreted: Mutex<HashMap<profile::Place, profile::Count>>,
+    interpreted: Mutex<HashMap<profile::Place, Counts>>,
     /// An engine whose regions are single instructions, for [`Engine::step`].
     stepper: OnceLock<Option<Box<JitEngine>>>,
 }
@@ -406,16 +408,24 @@ impl JitEngine {
         sanitizer::step(wave, group, &inst)
     }
 
-    /// Notes for a profile that the interpreter is about to run the instruction at the PC.
-    fn note_interpreted(&self, wave: &WaveState, group: &Group<'_>) {
-        let mut interpreted = self
-            .interpreted
-            .lock()
-            .expect("no holder of the lock panics");
-        let place = (group.code.id(), wave.pc);
-        let count = interpreted.entry(place).or_default();
-        count.executions += 1;
-        count.lanes += u64::from(wave.exec().count_ones());
+    /// As [`JitEngine::interpret`], noted for a profile.
+    fn interpret_noted(
+        &self,
+        wave: &mut WaveState,
+        group: &mut Group<'_>,
+    ) -> Result<Flow, WaveFault> {
+        let before = Before::of(wave);
+        let result = self.interpret(wave, group);
+        if let Ok(inst) = group.code.inst_at(before.pc) {
+            let mut interpreted = self
+                .interpreted
+                .lock()
+                .expect("no holder of the lock panics");
+            let place = (group.code.id(), before.pc);
+            let counts = interpreted.entry(place).or_default();
+            counts.note(&before, inst, wave, result.as_ref().ok());
+        }
+        result
     }
 }
 

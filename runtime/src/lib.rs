@@ -6,6 +6,7 @@
 pub mod breaks;
 pub mod choices;
 pub mod code;
+pub mod coverage;
 pub mod debug;
 pub mod dispatch;
 pub mod engine;

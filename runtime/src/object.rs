@@ -86,12 +86,30 @@ pub fn open_kernel(
     wanted: Option<&TargetId>,
     kernel: &str,
 ) -> Result<CodeObject, LoadError> {
+    find_kernel(bytes, wanted, kernel, |object, _| object)
+}
+
+/// Like [`open_kernel`], the code object's own ELF file.
+pub fn select_kernel(
+    bytes: &[u8],
+    wanted: Option<&TargetId>,
+    kernel: &str,
+) -> Result<Vec<u8>, LoadError> {
+    find_kernel(bytes, wanted, kernel, |_, elf| elf.to_vec())
+}
+
+fn find_kernel<T>(
+    bytes: &[u8],
+    wanted: Option<&TargetId>,
+    kernel: &str,
+    take: impl FnOnce(CodeObject, &[u8]) -> T,
+) -> Result<T, LoadError> {
     let entries = entries(bytes)?;
     let mut missing = None;
     for entry in candidates(&entries, wanted)? {
         let object = CodeObject::parse(entry.code())?;
         match object.kernel(kernel) {
-            Ok(_) => return Ok(object),
+            Ok(_) => return Ok(take(object, entry.code())),
             Err(error) => missing = missing.or(Some(error)),
         }
     }

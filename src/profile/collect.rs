@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::Range;
 
 use runtime::LoadedCode;
-use runtime::jit::profile::{BlockProfile, Count, Joined, RegionProfile};
+use runtime::coverage::Counts;
+use runtime::jit::profile::{BlockProfile, Joined, RegionProfile};
 use serde::Serialize;
 
 use crate::device::Device;
@@ -159,7 +160,7 @@ struct Raw {
     launches: u64,
     waves: u64,
     regions: BTreeMap<RegionKey, RegionProfile>,
-    interpreted: HashMap<u64, Count>,
+    interpreted: HashMap<u64, Counts>,
 }
 
 /// What a device that profiles has measured, by kernel.

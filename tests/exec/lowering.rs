@@ -69,6 +69,7 @@ fn region_of(b: Build, writes_s: Vec<(Slot, Val)>, writes_v: Vec<(u8, Val)>) -> 
         },
         guest_insts: 1,
         counts: Vec::new(),
+        outcomes: Vec::new(),
     };
     Func::of(block, 0, Vec::new())
 }

@@ -254,6 +254,7 @@ pub fn roots(block: &Block, live: &Live) -> impl Iterator<Item = Val> {
         .chain(slots.map(|&(_, v)| v))
         .chain(block.execs.iter().map(|&(_, v)| v))
         .chain(block.counts.iter().map(|&(v, _)| v))
+        .chain(block.outcomes.iter().map(|counted| counted.bits))
         .chain(block.term.value())
 }
 

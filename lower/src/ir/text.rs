@@ -26,8 +26,10 @@ use ron::extensions::Extensions;
 
 use crate::abi::Site;
 use crate::ir::{
-    Args, Block, Func, Node, Op, SiteId, Slot, Target, Term, Type, Val, Vary, Width, verify,
+    Args, Block, Counted, Func, Node, Op, SiteId, Slot, Target, Term, Type, Val, Vary, Width,
+    verify,
 };
+use crate::profile::Outcome;
 
 /// Source of the words of a guest instruction: the bytes from an address on.
 pub type Code<'a> = dyn Fn(u64) -> Option<&'a [u8]> + 'a;
@@ -78,6 +80,14 @@ pub fn block(b: &Block) -> String {
     }
     for (exec, count) in &b.counts {
         let _ = writeln!(out, "    count {count} under %{}", exec.0);
+    }
+    for &Counted { pc, outcome, bits } in &b.outcomes {
+        let _ = writeln!(
+            out,
+            "    outcome {} at {pc:#x} of %{}",
+            outcome.name(),
+            bits.0
+        );
     }
     for &(s, v) in &b.writes_s {
         let _ = writeln!(out, "    {} <- %{}", slot(s), v.0);
@@ -416,6 +426,7 @@ fn read_line(f: &mut Func, gfx: Gfx, first: &str, words: &mut Words<'_>) -> Read
                 term: Term::End,
                 guest_insts,
                 counts: Vec::new(),
+                outcomes: Vec::new(),
             });
             Ok(())
         }
@@ -471,6 +482,17 @@ fn read_in_block(b: &mut Block, first: &str, words: &mut Words<'_>) -> Read<()> 
             let count = words.number()?;
             words.expect("under")?;
             b.counts.push((words.value()?, count));
+        }
+        "outcome" => {
+            let name = words.next()?;
+            let Some(outcome) = Outcome::ALL.into_iter().find(|it| it.name() == name) else {
+                return words.error(format!("{name} is no outcome"));
+            };
+            words.expect("at")?;
+            let pc = words.number()?;
+            words.expect("of")?;
+            let bits = words.value()?;
+            b.outcomes.push(Counted { pc, outcome, bits });
         }
         _ => b.term = words.term(first)?,
     }

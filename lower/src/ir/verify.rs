@@ -72,6 +72,12 @@ fn block(b: &Block, f: &Func) -> Checked {
     for &(exec, _) in &b.counts {
         rule(wave64(exec)?, "counts lanes of what is no wave value")?;
     }
+    for counted in &b.outcomes {
+        rule(
+            wave64(counted.bits)?,
+            "counts outcomes of what is no wave value",
+        )?;
+    }
     for target in b.term.targets() {
         if let Target::Block { block, .. } = target
             && block >= f.blocks.len()

@@ -18,6 +18,7 @@ fn broken_region() -> Func {
         term: Term::End,
         guest_insts: 1,
         counts: Vec::new(),
+        outcomes: Vec::new(),
     };
     let inst = frontend::decode(frontend::Gfx::Gfx900, &0xbf80_0000u32.to_le_bytes());
     let site = Site {

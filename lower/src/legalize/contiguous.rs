@@ -335,6 +335,7 @@ mod tests {
             term: Term::End,
             guest_insts: 1,
             counts: Vec::new(),
+            outcomes: Vec::new(),
         };
         assert!(is_made_without(&block, v, |node| node.op == Op::ReadV(2)));
         assert!(!is_made_without(&block, v, |node| node.op == Op::ReadV(1)));

@@ -143,7 +143,7 @@ impl Code<'_> {
 
 impl Region<'_> {
     /// Can a profile count the executions and active lanes of this form's blocks? Not those of a
-    /// nest's inner blocks, nor an EXEC that an iteration computes.
+    /// nest's inner blocks, nor an EXEC or an outcome that an iteration computes.
     fn can_be_counted(&self, head: usize, plan: &Inner) -> bool {
         let Inner::Groups(plan) = plan else {
             return false;
@@ -158,6 +158,7 @@ impl Region<'_> {
                 LoopCondition::Exec(_) | LoopCondition::Unmasked
             )
             && block.counts.iter().all(at_entry)
+            && block.outcomes.is_empty()
     }
 }
 

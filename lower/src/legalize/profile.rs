@@ -170,11 +170,15 @@ impl Profile {
         let executions = notes.counter();
         let lanes = block.counts.iter();
         let lanes = lanes.map(|&(_, n)| (n, notes.counter())).collect();
+        let outcomes = block.outcomes.iter();
+        let outcomes = outcomes.map(|counted| (counted.pc, counted.outcome, notes.counter()));
+        let outcomes = outcomes.collect();
         notes.shape.blocks.push(BlockShape {
             pc: block.pc,
             insts: block.guest_insts,
             executions,
             lanes,
+            outcomes,
             accesses,
             refused,
             ..BlockShape::default()
@@ -308,7 +312,7 @@ impl Profile {
 }
 
 impl Emitter<'_> {
-    /// At the end of a block, where its EXEC values are available.
+    /// At the end of a block, where its masks are available.
     pub(super) fn profile_lanes(&mut self, block: &Block, plan: &Schedule) {
         let notes = self
             .profile
@@ -318,10 +322,14 @@ impl Emitter<'_> {
         let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
             return;
         };
-        let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
-        for (&(exec, _), counter) in block.counts.iter().zip(counters) {
-            let exec = self.scalar(block, plan, exec);
-            let lanes = self.code.b.popcnt(exec);
+        let lanes = shape.lanes.iter().map(|&(_, counter)| counter);
+        let outcomes = shape.outcomes.iter().map(|&(.., counter)| counter);
+        let counters: Vec<usize> = lanes.chain(outcomes).collect();
+        let execs = block.counts.iter().map(|&(exec, _)| exec);
+        let masks = execs.chain(block.outcomes.iter().map(|counted| counted.bits));
+        for (mask, counter) in masks.zip(counters) {
+            let mask = self.scalar(block, plan, mask);
+            let lanes = self.code.b.popcnt(mask);
             self.code.add_to(counter, lanes);
         }
     }

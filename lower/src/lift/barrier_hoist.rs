@@ -207,6 +207,7 @@ mod tests {
             exact_nan: false,
             checked: false,
             sanitize: false,
+            outcomes: false,
         };
         let at = waits(&request, &decoded)[&(0, 0)];
         decoded.range((4, 0)..(at, 0)).count()

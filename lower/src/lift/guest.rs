@@ -318,6 +318,7 @@ impl<'b> Guest<'b> {
             term,
             guest_insts,
             counts: Vec::new(),
+            outcomes: Vec::new(),
         }
     }
 

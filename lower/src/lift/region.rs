@@ -11,11 +11,12 @@ use frontend::target::Gfx;
 use frontend::{Encoding, decode};
 
 use crate::ir::build::Build;
-use crate::ir::{Block, Func, Icmp, Op, Target, Term, Val, Width};
+use crate::ir::{Block, Func, Op, Target, Term, Val};
 use crate::lift::arms::relative::Indexing;
 use crate::lift::arms::{self, Lowered, Sites, fork, scalar};
 use crate::lift::barrier_hoist;
 use crate::lift::guest::Guest;
+use crate::lift::outcomes::{self, Outcomes};
 use crate::lift::sanitized;
 use crate::maps::HashMap;
 
@@ -54,6 +55,8 @@ pub struct Request {
     /// A sanitizer observes the waves: events are announced to it, and accesses that are not nodes of the IR are left to
     /// the interpreter, which announces them.
     pub sanitize: bool,
+    /// Outcomes of conditions are counted ([`Block::outcomes`]).
+    pub outcomes: bool,
 }
 
 /// A block's key: the address, and the [`mode_key`] on entry to it.
@@ -487,6 +490,7 @@ impl Region {
         g.sanitize = self.request.sanitize;
         let mut counts: Vec<(Val, u32)> = Vec::new();
         let mut execs = Vec::new();
+        let mut outcomes = Outcomes(self.request.outcomes.then(Vec::new));
         let mut term = None;
         let mut done = 0;
         // The barrier that this run was hoisted above.
@@ -510,6 +514,7 @@ impl Region {
                 }
             }
             if is_control(&inst) {
+                outcomes.at_branch(&mut g, pc, &inst);
                 term = Some(self.control(&mut g, pc, &inst, mode_bits));
                 break;
             }
@@ -529,6 +534,7 @@ impl Region {
                 continue;
             }
             let (exec, before) = (g.new_exec(), b.effects());
+            let old = outcomes.before(&mut g, &inst);
             let lowered = match self.request.sanitize {
                 true => sanitized::lower(&mut g, &inst, pc, &mut self.sites),
                 false => arms::lower(&mut g, &inst, pc, &mut self.sites),
@@ -548,6 +554,20 @@ impl Region {
                 let next = self.target(pc, from, mode_bits);
                 term = Some(Term::Barrier { next });
                 break;
+            }
+            if let Some(old) = old {
+                if lowered == Lowered::Fallback {
+                    // The engine counts what the interpreter runs between regions.
+                    done -= 1;
+                    if is_vector(&inst)
+                        && let Some((_, n)) = counts.last_mut()
+                    {
+                        *n -= 1;
+                    }
+                    term = Some(Term::Interpret { pc });
+                    break;
+                }
+                outcomes.behind(&mut g, pc, old);
             }
             if lowered == Lowered::Fallback {
                 self.fallbacks.push(inst.desc.name_on(self.request.gfx));
@@ -590,6 +610,7 @@ impl Region {
             term,
             guest_insts: done,
             counts,
+            outcomes: outcomes.0.unwrap_or_default(),
         }
     }
 
@@ -599,26 +620,11 @@ impl Region {
         let next = behind(pc, inst);
         match inst.op() {
             GuestOp::Branch(cond) => {
-                let zero = |b: &Build, v: Val| {
-                    let zero = b.constant(Width::W64, 0);
-                    b.pure(Op::Icmp(Icmp::Eq), &[v, zero])
-                };
                 let to = branch_target(pc, inst.src[0]);
-                let (cond, negate) = match cond {
-                    BranchIf::Always => return Term::Jump(self.target(to, pc, mode_bits)),
-                    BranchIf::Scc0 => (g.scc(), true),
-                    BranchIf::Scc1 => (g.scc(), false),
-                    BranchIf::Vccz => (zero(b, g.vcc()), false),
-                    BranchIf::Vccnz => (zero(b, g.vcc()), true),
-                    BranchIf::Execz => (zero(b, g.exec()), false),
-                    BranchIf::Execnz => (zero(b, g.exec()), true),
-                    // No debugger is attached.
-                    BranchIf::CdbgSys
-                    | BranchIf::CdbgUser
-                    | BranchIf::CdbgSysOrUser
-                    | BranchIf::CdbgSysAndUser => {
-                        return Term::Jump(self.target(next, pc, mode_bits));
-                    }
+                let Some((cond, negate)) = outcomes::condition(g, cond) else {
+                    let always = cond == BranchIf::Always;
+                    let to = if always { to } else { next };
+                    return Term::Jump(self.target(to, pc, mode_bits));
                 };
                 if let Some(value) = b.as_const(cond) {
                     let to = if (value != 0) != negate { to } else { next };

@@ -1,7 +1,7 @@
 //! Copies a block with some of its nodes replaced.
 
 use crate::ir::build::Build;
-use crate::ir::{Block, Node, Op, Term, Val};
+use crate::ir::{Block, Counted, Node, Op, Term, Val};
 use crate::maps::HashSet;
 
 /// A copy of a block, made by `build`, which folds what becomes constant. `replace` gives the value that replaces a
@@ -55,5 +55,13 @@ pub(super) fn block(
         term,
         guest_insts: block.guest_insts,
         counts: block.counts.iter().map(|&(v, n)| (new(v), n)).collect(),
+        outcomes: block
+            .outcomes
+            .iter()
+            .map(|&counted| Counted {
+                bits: new(counted.bits),
+                ..counted
+            })
+            .collect(),
     }
 }

@@ -404,6 +404,7 @@ mod tests {
             term,
             guest_insts: 1,
             counts: Vec::new(),
+            outcomes: Vec::new(),
         };
         let to = |block| Target::Block {
             block,

@@ -2,20 +2,23 @@
 //! of their blocks and active lanes.
 
 use std::collections::HashMap;
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 use frontend::WaveState;
 use lower::jit::Compiled;
 use lower::profile::Shape;
 pub use lower::profile::{
-    Access, AccessShape, BlockShape, END_OF_BLOCK, InterchangedShape, Order, SegmentShape,
+    Access, AccessShape, BlockShape, END_OF_BLOCK, InterchangedShape, Order, Outcome, SegmentShape,
 };
 
 pub use self::joined::{BlockProfile, Joined};
 
-use super::JitEngine;
 use super::session::JitSession;
-use crate::engine::{Engine, Exit, Group, Session};
+use super::{JitEngine, is_vector};
+use crate::LoadedCode;
+use crate::coverage::{Counts, Coverage};
+use crate::engine::{Engine, Exit, Group, Profiling, Session};
 
 mod joined;
 
@@ -34,6 +37,29 @@ impl Engine for Profiler {
 
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
         self.0.step(wave, group)
+    }
+
+    fn take_coverage(&self, code: &LoadedCode) -> Option<Coverage> {
+        if self.0.options.profile != Some(Profiling::Coverage) {
+            return None;
+        }
+        let mut coverage = Coverage::default();
+        let regions = self.0.shared.regions.read();
+        let regions = regions.expect("no holder of the lock panics");
+        for (key, region) in regions.all() {
+            if key.code == code.id() {
+                cover(&mut coverage, code, region);
+            }
+        }
+        let mut interpreted = self
+            .0
+            .interpreted
+            .lock()
+            .expect("no holder of the lock panics");
+        for ((_, pc), counts) in interpreted.extract_if(|(load, _), _| *load == code.id()) {
+            *coverage.entry(pc).or_default() += counts;
+        }
+        Some(coverage)
     }
 
     fn take_profile(&self) -> Option<Profile> {
@@ -64,24 +90,47 @@ impl Engine for Profiler {
     }
 }
 
+/// Adds the counts of a region's blocks, and resets them.
+fn cover(coverage: &mut Coverage, code: &LoadedCode, region: &Compiled) {
+    let counts = region.take_counts();
+    let count = |counter: usize| counts.get(counter).copied().unwrap_or(0);
+    for block in region.shape().iter().flat_map(|shape| &shape.blocks) {
+        let executions = count(block.executions);
+        if executions == 0 {
+            continue;
+        }
+        let lanes = block.lanes.iter();
+        let mut lanes = lanes.flat_map(|&(n, counter)| repeat_n(count(counter), n as usize));
+        let mut pc = block.pc;
+        for _ in 0..block.insts {
+            let Ok(inst) = code.inst_at(pc) else { break };
+            let counts = coverage.entry(pc).or_default();
+            counts.executions += executions;
+            if is_vector(inst) {
+                counts.lanes += lanes.next().unwrap_or(0);
+            }
+            pc += u64::from(inst.len);
+        }
+        for &(pc, outcome, counter) in &block.outcomes {
+            let counts = coverage.entry(pc).or_default();
+            *match outcome {
+                Outcome::Taken => &mut counts.taken,
+                Outcome::On => &mut counts.on,
+                Outcome::Off => &mut counts.off,
+            } += count(counter);
+        }
+    }
+}
+
 /// An instruction that the interpreter ran between regions: the code object's load and the address.
 pub type Place = (u64, u64);
-
-/// How often something ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Executions by waves.
-    pub executions: u64,
-    /// Active lanes, summed up over the executions.
-    pub lanes: u64,
-}
 
 /// The profile since it was last taken.
 pub struct Profile {
     /// Regions that were run.
     pub regions: Vec<RegionProfile>,
     /// Instructions that only the interpreter runs.
-    pub interpreted: HashMap<Place, Count>,
+    pub interpreted: HashMap<Place, Counts>,
 }
 
 /// A region.

@@ -300,10 +300,14 @@ impl JitEngine {
             observe: self.options.observe,
             checked: key.checked,
             sanitize: self.options.code.sanitize,
+            outcomes: self.options.profile == Some(Profiling::Coverage),
         };
         let options = Options {
             count: key.counting,
-            profile: self.options.profile == Some(Profiling::Counts),
+            profile: matches!(
+                self.options.profile,
+                Some(Profiling::Counts | Profiling::Coverage)
+            ),
             shapes: self.options.profile.is_some(),
             start: key.start,
             host: Host {

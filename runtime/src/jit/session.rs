@@ -547,10 +547,10 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 Some(Exit::Yield)
             }
             ExitCode::Interpret => {
-                if PROFILE {
-                    engine.note_interpreted(wave, host.group);
-                }
-                let flow = engine.interpret(wave, host.group);
+                let flow = match PROFILE {
+                    true => engine.interpret_noted(wave, host.group),
+                    false => engine.interpret(wave, host.group),
+                };
                 match flow.map(|flow| flow.exit(fuel)) {
                     Ok(exit) => exit,
                     Err(fault) => Some(Exit::Fault(fault)),

@@ -155,6 +155,7 @@ pub(super) fn regions((object, name): (&Path, &str), start: u64) -> Vec<(Func, u
             observe: false,
             checked: false,
             sanitize: false,
+            outcomes: false,
         };
         let func = region::build(&request, &fetch);
         for pc in func.exits() {

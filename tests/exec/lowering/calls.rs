@@ -131,6 +131,7 @@ fn wave_operands(words: &[u32]) -> [usize; 2] {
         observe: false,
         checked: false,
         sanitize: false,
+        outcomes: false,
     };
     let fetch = |pc: u64| bytes.get(pc as usize..).filter(|bytes| !bytes.is_empty());
     let func = region::build(&request, &fetch);

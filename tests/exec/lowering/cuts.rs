@@ -39,6 +39,7 @@ fn regions(words: &[u32], max_insts: usize) -> Vec<(u64, u32, Vec<u64>)> {
             exact_nan: false,
             checked: false,
             sanitize: false,
+            outcomes: false,
         };
         let func = region::build(&request, &fetch);
         let exits: Vec<u64> = func.exits().collect();

@@ -92,6 +92,7 @@ impl Round<'_> {
             observe: false,
             checked: false,
             sanitize: false,
+            outcomes: false,
         };
         let func = region::build(&request, &|pc| self.loaded.bytes_at(pc));
         let start = match self.before.rows {

@@ -148,6 +148,7 @@ pub fn merge(f: &Func, head: usize) -> Option<IfConverted> {
             term: Term::End,
             guest_insts: m.guest_insts,
             counts: Vec::new(),
+            outcomes: Vec::new(),
         },
         unknown_s,
         unknown_v,

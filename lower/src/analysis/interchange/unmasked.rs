@@ -138,6 +138,7 @@ impl Iteration<'_> {
                     writes_v: Vec::new(),
                     term: Term::End,
                     counts: Vec::new(),
+                    outcomes: Vec::new(),
                     ..*self.block
                 },
                 vgprs,

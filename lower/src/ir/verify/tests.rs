@@ -17,6 +17,7 @@ fn region(b: &Build, wrong: impl FnOnce(&mut Block)) -> Result<(), String> {
         term: Term::End,
         guest_insts: 1,
         counts: Vec::new(),
+        outcomes: Vec::new(),
     };
     wrong(&mut block);
     let inst = frontend::decode(frontend::Gfx::Gfx900, &0xbf80_0000u32.to_le_bytes());
