@@ -99,6 +99,8 @@ pub(crate) struct Config {
     pub(crate) cache_limit: u64,
     /// Where the profile is written at the end.
     pub(crate) profile: Option<Destination>,
+    /// The file that coverage is merged into at the end.
+    pub(crate) coverage: Option<PathBuf>,
     /// Which launches are recorded.
     pub(crate) record: Option<record::Options>,
 }
@@ -220,6 +222,15 @@ impl Config {
                 "jit, since WAVELIFT_PROFILE is set and the interpreter does not profile",
             ));
         }
+        let coverage = get("WAVELIFT_COVERAGE").map(PathBuf::from);
+        if let (Some(path), Some(_)) = (&coverage, &profile) {
+            let expected = "none, since WAVELIFT_PROFILE is set";
+            return Err(wrong(
+                "WAVELIFT_COVERAGE",
+                &path.to_string_lossy(),
+                expected,
+            ));
+        }
         let gpu = match gpu {
             Some(gpu) => gpu,
             None => Gpu::by_name(DEFAULT_GPU).expect("it is in the list"),
@@ -236,6 +247,7 @@ impl Config {
             cache: get("WAVELIFT_CACHE").map(PathBuf::from),
             cache_limit: mib(number("WAVELIFT_CACHE_MIB", DEFAULT_CACHE_MIB)?),
             profile,
+            coverage,
             record: Config::record()?,
         })
     }

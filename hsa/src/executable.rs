@@ -1,5 +1,6 @@
 //! Code object readers, executables and their symbols.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -48,14 +49,24 @@ impl Reader {
 pub(crate) struct Module {
     /// `None` only while it is being dropped.
     code: Option<LoadedCode>,
-    /// The file, where launches are recorded.
+    /// The file, where launches are recorded or coverage is written.
     bytes: Option<Vec<u8>>,
 }
+
+/// Modules that stay loaded to the end, for the reports that are written then.
+#[derive(Default)]
+pub(crate) struct Modules(pub(crate) Mutex<Vec<Arc<Module>>>);
 
 impl Module {
     /// The code object's file.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         self.bytes.as_deref()
+    }
+
+    /// The code object itself, for this GPU, if [`Module::bytes`] are kept.
+    pub(crate) fn elf(&self, rt: &Runtime) -> Result<Cow<'_, [u8]>, LoadError> {
+        let bytes = self.bytes.as_deref().unwrap_or_default();
+        select(rt, bytes)
     }
 
     pub(crate) fn code(&self) -> &LoadedCode {
@@ -200,11 +211,10 @@ impl Executable {
         })?;
         let module = Arc::new(Module {
             code: Some(code),
-            bytes: rt.recorder.is_some().then(|| bytes.to_vec()),
+            bytes: (rt.recorder.is_some() || rt.config.coverage.is_some()).then(|| bytes.to_vec()),
         });
-        #[cfg(feature = "jit")]
-        if rt.config.profile.is_some() {
-            rt.profile.keep(&module);
+        if rt.config.profile.is_some() || rt.config.coverage.is_some() {
+            lock(&rt.modules.0).push(Arc::clone(&module));
         }
         let mut symbols = Vec::new();
         for kernel in &object.kernels {
@@ -276,13 +286,18 @@ impl Executable {
 }
 
 /// The code object in a file: the file itself, or the one for this GPU in an offload bundle.
-fn parse(rt: &Runtime, bytes: &[u8]) -> Result<CodeObject, LoadError> {
+fn select<'b>(rt: &Runtime, bytes: &'b [u8]) -> Result<Cow<'b, [u8]>, LoadError> {
     if bytes.starts_with(ELF) {
-        return CodeObject::parse(bytes);
+        return Ok(Cow::Borrowed(bytes));
     }
     let gpu = rt.config.gpu;
     let id: TargetId = format!("{}{}", gpu.name, gpu.features).parse()?;
-    object::open(bytes, Some(&id))
+    object::select(bytes, Some(&id))
+}
+
+/// The code object in a file, read.
+fn parse(rt: &Runtime, bytes: &[u8]) -> Result<CodeObject, LoadError> {
+    CodeObject::parse(&select(rt, bytes)?)
 }
 
 /// Says why a code object is refused.

@@ -21,6 +21,7 @@
 //! | `WAVELIFT_STATS` | 1: prints counters at the end | 0 |
 //! | `WAVELIFT_MEMCHECK` | 1: checks accesses exactly | 0 |
 //! | `WAVELIFT_PROFILE` | file to which a profile is appended at the end; `-` is standard error | none |
+//! | `WAVELIFT_COVERAGE` | file that coverage is merged into at the end | none |
 //! | `WAVELIFT_RECORD` | folder to which each launch is written as a launch manifest | none |
 //! | `WAVELIFT_RECORD_KERNEL` | the kernel whose launches are recorded | all |
 //! | `WAVELIFT_RECORD_INDEX` | which of them: a number, from 0 on, or a range N..M without M | all |
@@ -38,6 +39,7 @@ pub mod api;
 mod clock;
 mod config;
 mod copy;
+mod coverage;
 mod executable;
 mod export;
 mod fault;

@@ -5,26 +5,14 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::sync::{Arc, Mutex};
 
 use runtime::LoadedCode;
 use runtime::jit::profile::{Profile, RegionProfile};
 
 use crate::config::Destination;
-use crate::executable::Module;
 use crate::guard::say;
 use crate::lock::lock;
 use crate::state::Runtime;
-
-/// Every module that was loaded. They stay loaded to the end, so that their addresses have names.
-#[derive(Default)]
-pub(crate) struct Modules(Mutex<Vec<Arc<Module>>>);
-
-impl Modules {
-    pub(crate) fn keep(&self, module: &Arc<Module>) {
-        lock(&self.0).push(Arc::clone(module));
-    }
-}
 
 /// Writes the profile of the whole program.
 pub(crate) fn write(rt: &Runtime, destination: &Destination) {
@@ -33,7 +21,7 @@ pub(crate) fn write(rt: &Runtime, destination: &Destination) {
     };
     let program = std::env::args_os().next();
     let program = program.as_deref().unwrap_or(OsStr::new("the program"));
-    let modules = lock(&rt.profile.0);
+    let modules = lock(&rt.modules.0);
     let text = format!(
         "profile of {} (process {})\n{}{}",
         program.display(),

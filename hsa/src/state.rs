@@ -11,7 +11,7 @@ use runtime::{Engine, Memory, memory};
 use crate::abi::{EventHandler, Handle, Outcome, Status};
 use crate::config::{self, Config};
 use crate::copy::Copies;
-use crate::executable::{Executable, KernelEntry, Reader, Symbol};
+use crate::executable::{Executable, KernelEntry, Modules, Reader, Symbol};
 use crate::guard::say;
 use crate::handlers::Handlers;
 use crate::image::Images;
@@ -89,8 +89,9 @@ pub(crate) struct Runtime {
     pub(crate) totals: Totals,
     /// Records launches, if requested.
     pub(crate) recorder: Option<Recorder>,
-    #[cfg(feature = "jit")]
-    pub(crate) profile: crate::profile::Modules,
+    pub(crate) modules: Modules,
+    /// The process that made it.
+    pub(crate) process: u32,
 }
 
 static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
@@ -120,7 +121,7 @@ impl Runtime {
         let signals = Signals::new(&memory)
             .inspect_err(|error| fail("no memory for signals", error))
             .ok()?;
-        if config.stats || config.profile.is_some() {
+        if config.stats || config.profile.is_some() || config.coverage.is_some() {
             crate::stats::print_at_exit();
         }
         let recorder = config.record.clone().map(Recorder::new);
@@ -141,8 +142,8 @@ impl Runtime {
             events: Mutex::new(Vec::new()),
             totals: Totals::default(),
             recorder,
-            #[cfg(feature = "jit")]
-            profile: crate::profile::Modules::default(),
+            modules: Modules::default(),
+            process: std::process::id(),
             memory,
         })
     }
@@ -151,7 +152,11 @@ impl Runtime {
 /// The engine. Without a folder for its code it works, too.
 fn engine(config: &Config) -> Result<Box<dyn Engine + Send>, EngineError> {
     let options = EngineOptions {
-        profile: config.profile.as_ref().map(|_| Profiling::Times),
+        profile: match (&config.profile, &config.coverage) {
+            (_, Some(_)) => Some(Profiling::Coverage),
+            (Some(_), None) => Some(Profiling::Times),
+            (None, None) => None,
+        },
         cache: config.cache.clone(),
         cache_limit: Some(config.cache_limit),
         ..EngineOptions::default()

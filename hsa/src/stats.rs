@@ -77,7 +77,7 @@ impl Totals {
     }
 }
 
-/// Prints the table and writes the profile, where the settings say so.
+/// Prints the table and writes the profile and the coverage, where the settings say so.
 pub(crate) fn print(rt: &Runtime) {
     if rt.config.stats {
         use std::io::Write as _;
@@ -87,6 +87,9 @@ pub(crate) fn print(rt: &Runtime) {
     #[cfg(feature = "jit")]
     if let Some(destination) = &rt.config.profile {
         crate::profile::write(rt, destination);
+    }
+    if let Some(path) = &rt.config.coverage {
+        crate::coverage::write(rt, path);
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::builder::PossibleValuesParser;
+use coverage::CoverageFile;
 
 use wavelift::folders;
 
@@ -39,8 +40,8 @@ use library::Library;
 Options stand before the program; what follows its name is its own. An option that is not given
 leaves its environment variable as it is: WAVELIFT_GPU, WAVELIFT_THREADS, WAVELIFT_ENGINE,
 WAVELIFT_VRAM_MIB, WAVELIFT_STACK, WAVELIFT_TIMEOUT, WAVELIFT_CACHE, WAVELIFT_CACHE_MIB,
-WAVELIFT_STATS=1, WAVELIFT_MEMCHECK=1, WAVELIFT_PROFILE, WAVELIFT_RECORD, WAVELIFT_RECORD_KERNEL,
-WAVELIFT_RECORD_INDEX, WAVELIFT_RECORD_LIMIT.
+WAVELIFT_STATS=1, WAVELIFT_MEMCHECK=1, WAVELIFT_PROFILE, WAVELIFT_COVERAGE, WAVELIFT_RECORD,
+WAVELIFT_RECORD_KERNEL, WAVELIFT_RECORD_INDEX, WAVELIFT_RECORD_LIMIT.
 
 The exit status is the program's; 2 if it was not started. A guest fault ends the program the way a
 GPU fault does, which for HIP is SIGABRT."
@@ -85,6 +86,10 @@ pub(super) struct Args {
     /// At the end write time by kernel and by translated region, to a file or to standard error
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     profile: Option<Option<PathBuf>>,
+    /// At the end merge what the program's kernels have executed into this file, for wavelift coverage
+    /// [default: WAVELIFT_COVERAGE, else none]
+    #[arg(long, value_name = "FILE", conflicts_with = "profile")]
+    coverage: Option<PathBuf>,
     /// Write each launch as a launch manifest with its memory and its code object into this folder, for
     /// run, diff, bench and profile [default: WAVELIFT_RECORD, else none]
     #[arg(long, value_name = "DIR")]
@@ -182,6 +187,7 @@ impl Args {
             ("WAVELIFT_CACHE_MIB", number(self.cache_size)),
             ("WAVELIFT_STATS", flag(self.stats)),
             ("WAVELIFT_PROFILE", self.profile_file()?),
+            ("WAVELIFT_COVERAGE", self.coverage_file()?),
             ("WAVELIFT_MEMCHECK", flag(self.memcheck)),
             ("WAVELIFT_RECORD", self.record_folder()?),
             ("WAVELIFT_RECORD_KERNEL", text(self.record_kernel.clone())),
@@ -224,6 +230,17 @@ impl Args {
         std::fs::create_dir_all(folder).with_context(problem)?;
         let folder = std::path::absolute(folder).with_context(problem)?;
         Ok(Some(folder.into_os_string()))
+    }
+
+    /// The file of the coverage, which each process of the program merges its own into.
+    fn coverage_file(&self) -> anyhow::Result<Option<OsString>> {
+        let Some(file) = &self.coverage else {
+            return Ok(None);
+        };
+        CoverageFile::check(file)?;
+        let path = std::path::absolute(file);
+        let path = path.with_context(|| format!("cannot write {}", file.display()))?;
+        Ok(Some(path.into_os_string()))
     }
 
     /// The file of the profile, emptied, since each process of the program adds its own.

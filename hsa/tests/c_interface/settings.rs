@@ -162,6 +162,43 @@ fn the_end_of_the_program_brings_counters_and_a_profile() {
 }
 
 #[test]
+fn the_end_of_the_program_merges_its_coverage() {
+    if is_child() {
+        return saxpy();
+    }
+    let name = "settings::the_end_of_the_program_merges_its_coverage";
+    let folder = folder("coverage");
+    let path = folder.join("runs.coverage");
+    for engine in ["jit", "interp"] {
+        let variables = [
+            ("WAVELIFT_COVERAGE", text(&path)),
+            ("WAVELIFT_ENGINE", engine),
+        ];
+        good(name, &variables);
+    }
+    let file = coverage::CoverageFile::read(&path).unwrap();
+    let objects: Vec<_> = file.objects.values().collect();
+    assert_eq!(objects.len(), 1);
+    let (_, entry) = objects[0].counts.first_key_value().unwrap();
+    assert_eq!(entry.executions, 2 * (SAXPY_LEN as u64 / 64));
+    let notes = folder.join("notes.txt");
+    std::fs::write(&notes, "mine").unwrap();
+    let said = good(name, &[("WAVELIFT_COVERAGE", text(&notes))]);
+    assert!(said.contains("no coverage: "), "{said}");
+    assert!(said.contains("is not a coverage file"), "{said}");
+    assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine");
+    let both = [
+        ("WAVELIFT_COVERAGE", text(&path)),
+        ("WAVELIFT_PROFILE", "-"),
+    ];
+    let (_, said) = child_with(name, &both);
+    assert!(
+        said.contains("expected none, since WAVELIFT_PROFILE is set"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_first_call_removes_the_mark_of_no_use() {
     if is_child() {
         let mark = std::env::var_os("WAVELIFT_UNUSED").unwrap();
