@@ -9,6 +9,7 @@ use wavelift::manifest::keys;
 mod bench;
 mod check;
 mod completions;
+mod coverage;
 mod debug;
 mod diff;
 mod disasm;
@@ -112,6 +113,7 @@ Examples:
   wavelift diff examples/sha256/sha256.gfx803.toml
   wavelift bench benches/manifests/saxpy-16m.gfx900.toml --seconds 5
   wavelift check examples/saxpy/saxpy.gfx900.co
+  wavelift coverage runs.coverage --html coverage
   wavelift disasm examples/saxpy/saxpy.gfx900.co
   wavelift info examples/saxpy/saxpy.bundle.hipfb
   wavelift exec ./hip_program
@@ -126,6 +128,7 @@ enum Command {
     Diff(diff::Args),
     Bench(bench::Args),
     Check(check::Args),
+    Coverage(coverage::Args),
     Disasm(disasm::Args),
     Info(info::Args),
     #[cfg(unix)]
@@ -173,6 +176,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Diff(args) => diff::execute(&args, &mut out),
         Command::Bench(args) => bench::execute(&args, &mut out),
         Command::Check(args) => check::execute(&args, &mut out),
+        Command::Coverage(args) => coverage::execute(&args, &mut out),
         Command::Disasm(args) => disasm::execute(&args, &mut out),
         Command::Info(args) => info::execute(&args, &mut out),
         #[cfg(unix)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use wavelift::{DeviceOptions, EngineKind, Error, FaultKind, Settings};
+use wavelift::{DeviceOptions, EngineKind, Error, FaultKind, Profiling, Settings};
 
 use super::Status;
 use super::input::{self, Input, print_manifest};
@@ -16,6 +16,7 @@ use super::report::{DispatchReport, ExpectReport, FaultReport, Report};
 use super::session::{OutOfTime, Session, TimeLimit};
 
 mod breaks;
+mod cover;
 mod junit;
 mod outputs;
 mod print;
@@ -26,6 +27,7 @@ mod trace;
 mod watch;
 
 use breaks::BreakOptions;
+use cover::Cover;
 pub(super) use print::{print_fallbacks, print_report, warn_of_failures};
 use several::{Json, Outcome};
 pub(super) use show::Printed;
@@ -62,6 +64,9 @@ pub(super) struct Args {
     /// Count instructions (the interpreter always does)
     #[arg(long)]
     count: bool,
+    /// Merge what was executed into this file, for wavelift coverage; slow
+    #[arg(long, value_name = "FILE")]
+    coverage: Option<PathBuf>,
     /// Print one JSON object, or write it to a file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
@@ -102,6 +107,9 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
             "{watch} is about one launch manifest, but {} are given",
             args.files.len()
         );
+    }
+    if watches && args.coverage.is_some() {
+        anyhow::bail!("--coverage and {watch} run the code in different ways; give one of them");
     }
     // What cannot be written is reported before anything runs.
     let json = match &args.json {
@@ -154,21 +162,27 @@ fn run(
 ) -> anyhow::Result<Status> {
     let input = input::load(file, &args.options)?;
     let wanted = Wanted::open(&input, &args.print, args.out.as_deref())?;
-    let options = input.placed(DeviceOptions {
+    let mut options = input.placed(DeviceOptions {
         memcheck: args.memcheck,
         ..args.options.device(&args.engine)
     });
+    options.engine_options.profile = args.coverage.as_ref().map(|_| Profiling::Coverage);
     let limit = options.timeout;
     let mut watch = Watch::new(args, options)?;
     let engine = watch.engine();
     let mut session = input.session(watch.device().clone(), &args.options)?;
     session.forget_inputs();
     watch.aim(&session)?;
+    let target = args.options.target.as_deref();
+    let cover = args.coverage.as_deref();
+    let cover = cover.map(|path| Cover::new(path, &session, target));
+    let cover = cover.transpose()?;
 
     let counting = args.count || engine == EngineKind::Interp;
     let report = report.insert(Report::new(engine_name(engine)));
     let stop = launch_all(&session, counting, limit, report, &mut watch, out)?;
     watch.finish()?;
+    let covered = cover.map_or(Ok(()), |cover| cover.finish(&session));
     let mut written = Vec::new();
     let status = match &stop {
         Some(stop) => {
@@ -191,7 +205,7 @@ fn run(
         out.flush()?;
         complain(format_args!("{}", stop.message()));
     }
-    Ok(status)
+    covered.map(|()| status)
 }
 
 /// What is done with the results of a run: files that are written, buffers that are printed.

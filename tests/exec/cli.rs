@@ -13,6 +13,7 @@ mod browser;
 mod bundles;
 mod cache;
 mod check;
+mod coverage;
 mod dap;
 mod debug;
 mod disasm;

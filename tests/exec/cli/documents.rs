@@ -14,9 +14,10 @@ const ELSEWHERE: [(&str, &str); 3] = [
 ];
 
 /// Pages whose commands are run here.
-const HERE: [&str; 19] = [
+const HERE: [&str; 20] = [
     "ARCHITECTURE.md",
     "docs/check.md",
+    "docs/coverage.md",
     "docs/debian.md",
     "docs/debugger.md",
     "docs/debugging.md",
@@ -89,6 +90,7 @@ fn hip() -> bool {
 fn commands_that_need_nothing() {
     for name in [
         "docs/check.md",
+        "docs/coverage.md",
         "docs/debugger.md",
         "docs/introduction.md",
         "docs/how-it-works.md",

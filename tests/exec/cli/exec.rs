@@ -1,9 +1,13 @@
 //! `wavelift exec`: how the program is started.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
-use super::{Outcome, file, folder, wavelift, wavelift_in};
+use super::{Outcome, file, folder, installed, root, wavelift, wavelift_in};
 
+mod coverage;
 #[cfg(embedded)]
 mod embedded;
 mod gpu;
@@ -35,6 +39,31 @@ fn exec_in(args: &[&str], variables: &[(&str, &str)]) -> Option<Outcome> {
 
 pub(super) fn exec(args: &[&str]) -> Option<Outcome> {
     exec_in(args, &[])
+}
+
+/// A program of the tests of the HSA library, compiled once with this option; `None` without hipcc.
+fn program(name: &'static str, option: &'static str) -> Option<PathBuf> {
+    static COMPILED: Mutex<BTreeMap<[&str; 2], PathBuf>> = Mutex::new(BTreeMap::new());
+    if !installed("hipcc", "hipcc libamdhip64-dev") {
+        return None;
+    }
+    // Another test that has failed leaves what it has compiled.
+    let mut all = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let out = all.entry([name, option]).or_insert_with(|| {
+        let out = folder(&format!("program-{name}{option}")).join(name);
+        let sources = root().join("hsa/tests/programs");
+        let compiled = Command::new("hipcc")
+            .args(["--offload-arch=gfx906", option, "-o"])
+            .arg(&out)
+            .arg(sources.join(format!("{name}.hip")))
+            .args((name == "random").then_some("-lrocrand"))
+            .output();
+        let compiled = compiled.expect("hipcc is installed");
+        let text = String::from_utf8_lossy(&compiled.stderr);
+        assert!(compiled.status.success(), "{text}");
+        out
+    });
+    Some(out.clone())
 }
 
 /// Does the environment that the program printed have this line?

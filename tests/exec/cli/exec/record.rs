@@ -1,41 +1,13 @@
 //! `wavelift exec --record`: launches of HIP programs as manifests.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
-use super::super::{folder, installed, json, root, wavelift};
-use super::{Outcome, exec};
-
-/// A program of the tests of the HSA library, compiled once; `None` without hipcc.
-fn program(name: &'static str) -> Option<PathBuf> {
-    static COMPILED: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
-    if !installed("hipcc", "hipcc libamdhip64-dev") {
-        return None;
-    }
-    // Another test that has failed leaves what it has compiled.
-    let mut all = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    let out = all.entry(name).or_insert_with(|| {
-        let out = folder(&format!("record-{name}-program")).join(name);
-        let sources = root().join("hsa/tests/programs");
-        let compiled = Command::new("hipcc")
-            .args(["--offload-arch=gfx906", "-O2", "-o"])
-            .arg(&out)
-            .arg(sources.join(format!("{name}.hip")))
-            .args((name == "random").then_some("-lrocrand"))
-            .output();
-        let compiled = compiled.expect("hipcc is installed");
-        let text = String::from_utf8_lossy(&compiled.stderr);
-        assert!(compiled.status.success(), "{text}");
-        out
-    });
-    Some(out.clone())
-}
+use super::super::{folder, json, wavelift};
+use super::{Outcome, exec, program};
 
 /// Runs a program with recording; its manifests.
 fn record(name: &'static str, options: &[&str]) -> Option<(Outcome, Vec<PathBuf>)> {
-    let program = program(name)?;
+    let program = program(name, "-O2")?;
     let to = folder(&format!("record-{name}-{}", options.len()));
     let to_text = to.to_str().expect("it is text");
     let program = program.to_str().expect("it is text");
