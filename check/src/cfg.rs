@@ -8,7 +8,7 @@ use frontend::inst::Dpp;
 use frontend::op::BranchIf;
 use frontend::{Gfx, Inst, Op, Operand, decode};
 
-use crate::registers::{Uses, is_relative, is_valu};
+use frontend::registers::{Uses, is_relative, is_valu};
 
 /// What a kernel's descriptor says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use frontend::{Effects, Encoding, Inst, Op, Operand};
 
 use crate::cfg::Code;
 use crate::finding::{Certainty, Report, Rule};
-use crate::registers::{is_valu, is_vmem};
 use crate::solve::{State, solve};
+use frontend::registers::{is_valu, is_vmem};
 
 static ZERO: Rule = Rule {
     id: "exec-zero",

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::cfg::Code;
-use crate::waits::WaitField;
+use frontend::waits::WaitField;
 
 /// How certain a rule is: how many documents and compilers state it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

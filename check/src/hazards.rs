@@ -10,8 +10,8 @@ use frontend::Op;
 
 use crate::cfg::{Code, Item, Routine};
 use crate::finding::Report;
-use crate::registers::{self, Reg};
 use crate::solve::{Entry, Least, solve};
+use frontend::registers::{self, Reg};
 
 mod table;
 mod xnack;

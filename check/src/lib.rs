@@ -13,7 +13,6 @@ mod exec;
 mod finding;
 mod hazards;
 mod limits;
-mod registers;
 mod solve;
 #[cfg(test)]
 mod tests;
@@ -22,8 +21,8 @@ mod waits;
 
 pub use cfg::{Code, Edit, Item, Kernel, Routine};
 pub use finding::{Certainty, Finding, Report, Rule, Severity};
-pub use registers::{Reg, Span, Uses};
-pub use waits::WaitField;
+pub use frontend::registers::{Reg, Span, Uses};
+pub use frontend::waits::WaitField;
 
 /// Checks a routine.
 pub fn check(routine: &Routine<'_>) -> Report {

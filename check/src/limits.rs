@@ -6,7 +6,7 @@ use frontend::{Encoding, Gfx, Inst, Op, Operand, Ty};
 
 use crate::cfg::{Code, Item, Kernel, Routine};
 use crate::finding::{Certainty, Report, Rule};
-use crate::registers::{self, AGPR, VGPR, is_lds, space};
+use frontend::registers::{self, AGPR, VGPR, is_lds, space};
 
 static VGPRS: Rule = Rule {
     id: "limit-vgprs",

@@ -6,8 +6,8 @@ use frontend::{Op, Operand};
 
 use crate::cfg::{Code, Routine};
 use crate::finding::{Certainty, Report, Rule};
-use crate::registers::{self, AGPR, END, Reg, SCC, VGPR};
 use crate::solve::{State, solve};
+use frontend::registers::{self, AGPR, END, Reg, SCC, VGPR};
 
 static UNWRITTEN: Rule = Rule {
     id: "unwritten",

@@ -10,19 +10,13 @@ use std::collections::BTreeMap;
 
 use frontend::inst::{EXEC_HI, EXEC_LO};
 use frontend::op::BranchIf;
+use frontend::registers::{self, Reg, VGPR, is_lds, is_vmem};
+use frontend::waits::{Class, WaitField, What, events};
 use frontend::{Encoding, Gfx, Op};
 
 use crate::cfg::{Code, Item, Leaves, Routine};
 use crate::finding::{Certainty, Report, Rule};
-use crate::registers::{self, Reg, VGPR, is_lds, is_vmem};
 use crate::solve::{Least, solve};
-
-mod counters;
-mod events;
-
-pub use counters::WaitField;
-pub(crate) use events::data;
-use events::{Class, What, events};
 
 static READ: Rule = Rule {
     id: "wait-read",

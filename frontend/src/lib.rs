@@ -11,9 +11,11 @@ pub mod inst;
 pub mod isa;
 pub mod op;
 pub mod print;
+pub mod registers;
 pub mod state;
 pub mod target;
 pub mod ty;
+pub mod waits;
 
 pub use decode::{DecodeError, decode};
 pub use desc::{Effects, Encoding, Forms, InstDesc, Scc};

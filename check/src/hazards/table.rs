@@ -7,10 +7,10 @@ use frontend::{Encoding, Gfx, Inst, Op, Operand};
 
 use crate::cfg::Item;
 use crate::finding::{Certainty, Rule};
-use crate::registers::{
+use frontend::registers::{
     AGPR, Reg, SCC, Span, VGPR, is_gws, is_salu, is_store, is_valu, is_vmem, span,
 };
-use crate::waits::data;
+use frontend::waits::data;
 
 /// A rule: between an instruction that produces something and one that consumes it there are others.
 pub(super) struct Row {
@@ -298,7 +298,7 @@ pub(super) static ROWS: &[Row] = &[
         consumes: |item, _, _| {
             let inst = &item.inst;
             let direct = inst.src.contains(&Operand::Special(Special::LdsDirect));
-            let relative = crate::registers::is_relative(inst.op());
+            let relative = frontend::registers::is_relative(inst.op());
             let tid = matches!(inst.op(), Op::ReadAddTid | Op::WriteAddTid);
             let loads = is_vmem(inst) && inst.mem.lds;
             direct || relative || tid || loads || inst.desc.encoding == Encoding::Vintrp

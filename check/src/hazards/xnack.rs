@@ -4,7 +4,7 @@ use frontend::{Encoding, Inst, Op};
 
 use crate::cfg::{Code, Routine};
 use crate::finding::{Certainty, Report, Rule};
-use crate::registers::{is_store, is_vmem};
+use frontend::registers::{is_store, is_vmem};
 
 static CLAUSE: Rule = Rule {
     id: "xnack-clause",

@@ -1,21 +1,21 @@
 //! The registers that an instruction reads and writes, by dword, those that it does not name included.
 
-use frontend::inst::{EXEC_LO, M0, VCC_LO};
-use frontend::op::{ImageOp, Space};
-use frontend::{Effects, Encoding, Gfx, Inst, Op, Operand, Scc};
+use crate::inst::{EXEC_LO, M0, VCC_LO};
+use crate::op::{ImageOp, Space};
+use crate::{Effects, Encoding, Gfx, Inst, Op, Operand, Scc};
 
 /// A register: 0 to 127 are the scalar file by encoding, 128 is SCC, VGPRs begin at 256, accumulation
 /// registers at 512.
 pub type Reg = u16;
 
 /// SCC.
-pub(crate) const SCC: Reg = 128;
+pub const SCC: Reg = 128;
 /// v0.
-pub(crate) const VGPR: Reg = 256;
+pub const VGPR: Reg = 256;
 /// a0.
-pub(crate) const AGPR: Reg = 512;
+pub const AGPR: Reg = 512;
 /// Behind the last one.
-pub(crate) const END: Reg = 768;
+pub const END: Reg = 768;
 
 /// Registers in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,8 +140,8 @@ fn reads_m0(inst: &Inst, gfx: Gfx) -> bool {
 }
 
 /// Do lanes exchange values without LDS memory?
-pub(crate) fn is_lane_exchange(op: frontend::op::DsOp) -> bool {
-    use frontend::op::DsOp;
+pub fn is_lane_exchange(op: crate::op::DsOp) -> bool {
+    use crate::op::DsOp;
     matches!(
         op,
         DsOp::Swizzle | DsOp::Permute | DsOp::Bpermute | DsOp::Nop
@@ -149,7 +149,7 @@ pub(crate) fn is_lane_exchange(op: frontend::op::DsOp) -> bool {
 }
 
 /// Registers from an operand on.
-pub(crate) fn span(operand: Operand, count: u32) -> Option<Span> {
+pub fn span(operand: Operand, count: u32) -> Option<Span> {
     let (first, end) = match operand {
         Operand::Sgpr(n) => (Reg::from(n), SCC),
         Operand::Vgpr(n) => (VGPR + Reg::from(n), AGPR),
@@ -191,7 +191,7 @@ fn source_count(inst: &Inst, gfx: Gfx, i: usize) -> u32 {
 }
 
 /// Registers of a destination.
-pub(crate) fn destination_count(inst: &Inst, gfx: Gfx, i: usize) -> u32 {
+pub fn destination_count(inst: &Inst, gfx: Gfx, i: usize) -> u32 {
     let Some(ty) = inst.desc.dst.get(i) else {
         return 1;
     };
@@ -216,13 +216,13 @@ fn image_data(inst: &Inst, gfx: Gfx) -> u32 {
 }
 
 /// Does the scalar unit compute it?
-pub(crate) fn is_salu(inst: &Inst) -> bool {
+pub fn is_salu(inst: &Inst) -> bool {
     use Encoding::{Sop1, Sop2, Sopc, Sopk, Sopp};
     matches!(inst.desc.encoding, Sop1 | Sop2 | Sopc | Sopk | Sopp)
 }
 
 /// Does the vector unit compute it?
-pub(crate) fn is_valu(inst: &Inst) -> bool {
+pub fn is_valu(inst: &Inst) -> bool {
     use Encoding::{Vintrp, Vop1, Vop2, Vop3, Vop3p, Vopc};
     matches!(
         inst.desc.encoding,
@@ -231,7 +231,7 @@ pub(crate) fn is_valu(inst: &Inst) -> bool {
 }
 
 /// Does it access memory through the vector memory path, FLAT included?
-pub(crate) fn is_vmem(inst: &Inst) -> bool {
+pub fn is_vmem(inst: &Inst) -> bool {
     use Encoding::{Flat, Global, Mimg, Mtbuf, Mubuf, Scratch};
     let memory = matches!(
         inst.desc.encoding,
@@ -241,7 +241,7 @@ pub(crate) fn is_vmem(inst: &Inst) -> bool {
 }
 
 /// Does it store, without a result?
-pub(crate) fn is_store(inst: &Inst) -> bool {
+pub fn is_store(inst: &Inst) -> bool {
     matches!(
         inst.op(),
         Op::Store(..) | Op::StoreLds | Op::Image(ImageOp::Store { .. })
@@ -250,12 +250,12 @@ pub(crate) fn is_store(inst: &Inst) -> bool {
 }
 
 /// Does it name registers by M0?
-pub(crate) fn is_relative(op: Op) -> bool {
+pub fn is_relative(op: Op) -> bool {
     matches!(op, Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2)
 }
 
 /// Does it access LDS memory through the DS instructions?
-pub(crate) fn is_lds(inst: &Inst) -> bool {
+pub fn is_lds(inst: &Inst) -> bool {
     inst.desc.encoding == Encoding::Ds
         && !inst.mem.gds
         && !is_gws(inst)
@@ -263,12 +263,12 @@ pub(crate) fn is_lds(inst: &Inst) -> bool {
 }
 
 /// Is it an operation of the global wave sync?
-pub(crate) fn is_gws(inst: &Inst) -> bool {
+pub fn is_gws(inst: &Inst) -> bool {
     matches!(inst.op(), Op::Ds(op) if op.is_gws())
 }
 
 /// The memory space, if it has one.
-pub(crate) fn space(inst: &Inst) -> Option<Space> {
+pub fn space(inst: &Inst) -> Option<Space> {
     match inst.op() {
         Op::Load(space, _) | Op::Store(space, _) | Op::Atomic(space, _) => Some(space),
         _ => None,
@@ -276,7 +276,7 @@ pub(crate) fn space(inst: &Inst) -> Option<Space> {
 }
 
 /// A register's name.
-pub(crate) fn name(reg: Reg, gfx: Gfx) -> String {
+pub fn name(reg: Reg, gfx: Gfx) -> String {
     match reg {
         106 => "vcc_lo".to_owned(),
         107 => "vcc_hi".to_owned(),

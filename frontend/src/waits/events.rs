@@ -1,7 +1,7 @@
 //! The operations that instructions issue, and the registers and LDS that they access until they complete.
 
-use frontend::op::{DsOp, ImageOp};
-use frontend::{Encoding, Gfx, Inst, Op, Operand};
+use crate::op::{DsOp, ImageOp};
+use crate::{Encoding, Gfx, Inst, Op, Operand};
 
 use super::counters::WaitField;
 use crate::registers::{self, Span, Uses, is_gws, is_lds, is_store, is_vmem};
@@ -9,7 +9,7 @@ use crate::registers::{self, Span, Uses, is_gws, is_lds, is_store, is_vmem};
 /// A class of operations that share a counter. Those of an ordered class are counted down in the order of issue;
 /// the order between different classes in one counter is unspecified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Class {
+pub enum Class {
     /// MUBUF, MTBUF, MIMG, GLOBAL, SCRATCH: loads and stores mixed (Vega ISA 4.4; LLVM
     /// SIInsertWaitcnts).
     Vmem,
@@ -17,7 +17,9 @@ pub(crate) enum Class {
     /// instructions for global memory, compilers take an access that they know to be global for one of
     /// [`Class::Vmem`] alone, so that nothing can be said of its other counter.
     FlatVm,
+    /// FLAT on gfx9, its other counter.
     FlatLgkm,
+    /// FLAT before gfx9, its other counter.
     FlatLgkmOld,
     /// DS on LDS, and exchanges of lanes.
     Lds,
@@ -25,20 +27,25 @@ pub(crate) enum Class {
     Smem,
     /// GDS and GWS.
     Gds,
+    /// The data registers of GDS and GWS.
     GdsData,
     /// Exports are ordered by type only (Vega ISA 4.4).
     ExportColor,
+    /// To a position.
     ExportPosition,
+    /// To a parameter.
     ExportParameter,
     /// gfx6: the data registers of a store (LLVM's `vmemWriteNeedsExpWaitcnt`).
     StoreData,
     /// What the caller of a function has not waited for (LLVM's ABI).
     CallerVm,
+    /// The same, of the other counter.
     CallerLgkm,
 }
 
 impl Class {
-    pub(crate) fn field(self) -> WaitField {
+    /// Its counter.
+    pub fn field(self) -> WaitField {
         match self {
             Class::Vmem | Class::FlatVm | Class::CallerVm => WaitField::Vm,
             Class::FlatLgkm
@@ -55,7 +62,8 @@ impl Class {
         }
     }
 
-    pub(crate) fn is_ordered(self) -> bool {
+    /// Is it counted down in the order of issue?
+    pub fn is_ordered(self) -> bool {
         match self {
             Class::Vmem
             | Class::Lds
@@ -77,7 +85,7 @@ impl Class {
 
 /// What an outstanding operation accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub enum What {
     /// These registers are written.
     Writes(Span),
     /// These are read.
@@ -92,14 +100,26 @@ pub(crate) enum What {
 
 /// An operation that an instruction issues.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Event {
-    pub(crate) class: Class,
-    pub(crate) tokens: u8,
-    pub(crate) what: Vec<What>,
+pub struct Event {
+    /// Its class.
+    pub class: Class,
+    /// By how much it raises the counter.
+    pub tokens: u8,
+    /// What it accesses until it completes.
+    pub what: Vec<What>,
+}
+
+/// Can instructions of this encoding leave an operation outstanding? If not, [`events`] has none.
+pub fn may_be_outstanding(encoding: Encoding) -> bool {
+    use Encoding::{Ds, Exp, Flat, Global, Mimg, Mtbuf, Mubuf, Scratch, Smem};
+    matches!(
+        encoding,
+        Smem | Ds | Flat | Global | Scratch | Mubuf | Mtbuf | Mimg | Exp
+    )
 }
 
 /// The operations of an instruction.
-pub(crate) fn events(inst: &Inst, uses: &Uses, gfx: Gfx) -> Vec<Event> {
+pub fn events(inst: &Inst, uses: &Uses, gfx: Gfx) -> Vec<Event> {
     let vector = |span: &&Span| span.first >= registers::VGPR;
     let writes = || uses.writes.iter().copied().map(What::Writes);
     let event = |class, what: Vec<What>| Event {
@@ -181,7 +201,7 @@ pub(crate) fn events(inst: &Inst, uses: &Uses, gfx: Gfx) -> Vec<Event> {
 }
 
 /// The data registers of a store.
-pub(crate) fn data<'a>(inst: &Inst, uses: &'a Uses) -> impl Iterator<Item = Span> + use<'a> {
+pub fn data<'a>(inst: &Inst, uses: &'a Uses) -> impl Iterator<Item = Span> + use<'a> {
     let position = match inst.desc.encoding {
         Encoding::Mubuf | Encoding::Mtbuf | Encoding::Mimg => 3,
         _ => 1,

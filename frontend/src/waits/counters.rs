@@ -1,6 +1,6 @@
 //! The counters and the fields of `s_waitcnt`.
 
-use frontend::Gfx;
+use crate::Gfx;
 
 /// A counter of outstanding operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
