@@ -39,7 +39,9 @@ use runtime::engine::{self, Engine, EngineKind};
 use runtime::fault::Fault;
 use runtime::lockstep::{Pair, Record};
 
+pub use runtime::delayed::{Misuse, Premature};
 pub use runtime::engine::Exit;
+pub use runtime::export::Exports;
 pub use runtime::lockstep::{
     Change, Mode, Parting, RegisterDifference, Side, Snapshot, differences, sgpr_name,
 };
@@ -75,6 +77,13 @@ impl Comparison {
         let create = |kind| engine::create(kind, &options.engine_options);
         let engines = [create(EngineKind::Interp)?, create(EngineKind::Jit)?];
         Comparison::with_engines(options, engines)
+    }
+
+    /// Compares the interpreter with one whose loads arrive as late as waits allow; until then their
+    /// registers hold poison that follows from the seed. Where they differ a wait is missing, and
+    /// [`Divergence::premature`] names the load.
+    pub fn delayed(options: DeviceOptions, seed: u64) -> Result<Comparison, Error> {
+        Comparison::with_engines(options, runtime::delayed::pair(seed))
     }
 
     /// Compares two engines; the first is the reference.
@@ -157,13 +166,16 @@ pub struct Run {
     pub outcome: Outcome,
     /// Memory that it changed, in ascending order of addresses.
     pub changes: Vec<Change>,
+    /// What it exported.
+    pub exports: Exports,
 }
 
 impl Run {
     /// Are the results the same? Memory left by a faulting launch is not compared.
     fn agrees(&self, other: &Run) -> bool {
         self.outcome == other.outcome
-            && (matches!(self.outcome, Outcome::Faulted(_)) || self.changes == other.changes)
+            && (matches!(self.outcome, Outcome::Faulted(_))
+                || (&self.changes, &self.exports) == (&other.changes, &other.exports))
     }
 }
 
@@ -177,11 +189,11 @@ struct Launched<'a> {
 }
 
 impl Launched<'_> {
-    fn run(&self, settings: &Settings<'_>) -> Result<Outcome, Error> {
+    fn run(&self, settings: &Settings<'_>) -> Result<(Outcome, Exports), Error> {
         let device = &self.comparison.device;
         match device.launch_with(self.kernel, self.launch, self.args, settings) {
-            Ok(_) => Ok(Outcome::Ended),
-            Err(Error::Fault(fault)) => Ok(Outcome::Faulted(fault)),
+            Ok(stats) => Ok((Outcome::Ended, stats.exports)),
+            Err(Error::Fault(fault)) => Ok((Outcome::Faulted(fault), Exports::default())),
             Err(error) => Err(error),
         }
     }
@@ -189,9 +201,13 @@ impl Launched<'_> {
     /// Runs it on one engine, leaving its memory.
     fn one(&self, mode: Mode, before: &Snapshot, settings: &Settings<'_>) -> Result<Run, Error> {
         self.comparison.pair.set_mode(mode, u64::MAX);
-        let outcome = self.run(settings)?;
+        let (outcome, exports) = self.run(settings)?;
         let changes = before.changes(&self.comparison.device.memory())?;
-        Ok(Run { outcome, changes })
+        Ok(Run {
+            outcome,
+            changes,
+            exports,
+        })
     }
 
     /// Runs it on both engines from the same memory, leaving that of the second.
@@ -269,11 +285,12 @@ impl Difference<'_> {
 
     /// Runs a workgroup on both engines side by side, after the reference has run those before it,
     /// until they diverge: instruction by instruction and, if these agree, from one backward branch
-    /// to the next. Each search ends after `limit` instructions or stretches.
+    /// to the next (not with late results). Each search ends after `limit` instructions or stretches.
     pub fn narrow(&self, workgroup: &Workgroup, limit: u64) -> Result<Narrowed, Error> {
         let instructions = self.search(workgroup.number, Mode::Instructions, limit)?;
         let stretches = match instructions.end {
             SearchEnd::Divergence(_) => None,
+            _ if self.launched.comparison.pair.delayed().is_some() => None,
             _ => Some(self.search(workgroup.number, Mode::Stretches, limit)?),
         };
         Ok(Narrowed {
@@ -408,6 +425,9 @@ pub struct Divergence {
     pub registers: Vec<RegisterDifference>,
     /// Memory that differs afterwards.
     pub memory: Vec<MemoryDifference>,
+    /// With results that arrive late: registers that it used too early, and the operations whose
+    /// results they are.
+    pub premature: Vec<String>,
     /// The state of the wave before it and, by each engine, after it.
     pub parting: Parting,
 }
@@ -416,12 +436,21 @@ impl Divergence {
     fn new(module: &crate::Module, parting: Parting) -> Divergence {
         let (code, gfx) = (module.code(), module.gfx());
         let symbol = code.symbol_at(parting.pc);
+        let premature = parting.premature.iter().map(|premature| {
+            let pc = premature.producer;
+            premature.text(&format!(
+                "`{}` at 0x{:04x}",
+                code.text_at(pc),
+                code.local(pc)
+            ))
+        });
         Divergence {
             pc: code.local(parting.pc),
             symbol: symbol.map(|(symbol, offset)| (symbol.name.clone(), offset)),
             instruction: code.text_at(parting.pc),
             registers: differences(&parting.reference.state, &parting.other.state, gfx),
             memory: memory_differences(&parting.reference.memory, &parting.other.memory),
+            premature: premature.collect(),
             parting,
         }
     }
@@ -436,6 +465,7 @@ impl fmt::Debug for Divergence {
             .field("instruction", &self.instruction)
             .field("registers", &self.registers)
             .field("memory", &self.memory)
+            .field("premature", &self.premature)
             .finish_non_exhaustive()
     }
 }
@@ -468,6 +498,9 @@ impl fmt::Display for Divergence {
         write!(f, "  at 0x{:04x}  {}", self.pc, self.instruction)?;
         if let Some((name, offset)) = &self.symbol {
             write!(f, "  ({name}+0x{offset:x})")?;
+        }
+        for premature in &self.premature {
+            write!(f, "\n  {premature}")?;
         }
         for difference in self.registers.iter().take(SHOWN) {
             let RegisterDifference {

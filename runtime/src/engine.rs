@@ -9,6 +9,7 @@ use frontend::{Gfx, LANES, WaveState};
 
 use crate::code::LoadedCode;
 use crate::coverage::{Coverage, Covering};
+use crate::delayed::Delayed;
 use crate::export::Exports;
 use crate::fault::WaveFault;
 use crate::lds::Lds;
@@ -61,6 +62,11 @@ pub trait Engine: Sync {
     /// does not count that ([`Profiling::Coverage`]).
     fn take_coverage(&self, code: &LoadedCode) -> Option<Coverage> {
         let _ = code;
+        None
+    }
+
+    /// The engine, if its waves' results arrive late.
+    fn delayed(&self) -> Option<&Delayed> {
         None
     }
 
@@ -185,6 +191,10 @@ impl<E: Engine + Send + ?Sized> Engine for Arc<E> {
 
     fn take_coverage(&self, code: &LoadedCode) -> Option<Coverage> {
         (**self).take_coverage(code)
+    }
+
+    fn delayed(&self) -> Option<&Delayed> {
+        (**self).delayed()
     }
 
     #[cfg(feature = "jit")]

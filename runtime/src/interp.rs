@@ -39,6 +39,7 @@ use frontend::inst::Operand;
 use frontend::state::mode;
 use frontend::{Encoding, Inst, Op, WaveState};
 
+use crate::code::LoadedCode;
 use crate::engine::{Engine, Exit, Group};
 use crate::fault::WaveFault;
 pub(crate) use address::addresses;
@@ -126,6 +127,15 @@ pub(crate) fn step_observed<O: Observer>(
     Ok(flow)
 }
 
+/// The instruction at a wave's PC.
+pub(crate) fn fetch(code: &LoadedCode, pc: u64) -> Result<&Inst, WaveFault> {
+    code.inst_at(pc).map_err(|kind| WaveFault {
+        kind,
+        pc,
+        lane: None,
+    })
+}
+
 /// Counts an instruction before it is run, if counting is enabled.
 pub(crate) fn count(wave: &WaveState, group: &mut Group<'_>, inst: &Inst) {
     if group.counting {
@@ -153,14 +163,18 @@ fn note_vgprs(wave: &mut WaveState, inst: &Inst) {
     }
 }
 
+/// Vector instructions of every kind are skipped under VSKIP.
+pub(crate) fn is_skipped(wave: &WaveState, inst: &Inst) -> bool {
+    wave.mode & mode::VSKIP != 0 && !is_scalar(inst)
+}
+
 /// Maximum number of VGPRs that an instruction writes.
 const MOST_VGPRS: u32 = 32;
 
 impl<O: Observer> Exec<'_, '_, O> {
     fn run(&mut self) -> Run<Control> {
         let encoding = self.inst.desc.encoding;
-        // Vector instructions of every kind are skipped under VSKIP.
-        if !is_scalar(self.inst) && self.wave.mode & mode::VSKIP != 0 {
+        if is_skipped(self.wave, self.inst) {
             return Ok(Control::Next);
         }
         match encoding {
@@ -199,14 +213,10 @@ pub struct Interpreter;
 impl Engine for Interpreter {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
         loop {
-            let pc = wave.pc;
             let code = group.code;
-            let inst = match code.inst_at(pc) {
+            let inst = match fetch(code, wave.pc) {
                 Ok(inst) => inst,
-                Err(kind) => {
-                    let lane = None;
-                    return Exit::Fault(WaveFault { kind, pc, lane });
-                }
+                Err(fault) => return Exit::Fault(fault),
             };
             count(wave, group, inst);
             match step(wave, group, inst).map(|flow| flow.exit(fuel)) {

@@ -8,6 +8,7 @@ pub mod choices;
 pub mod code;
 pub mod coverage;
 pub mod debug;
+pub mod delayed;
 pub mod dispatch;
 pub mod engine;
 pub mod export;

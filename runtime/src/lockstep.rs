@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use frontend::{Encoding, Op, WaveState};
 
+use crate::delayed::{Delayed, Premature};
 use crate::engine::{Engine, Exit, Group};
+use crate::export::Exports;
 use crate::fault::{FaultKind, WaveFault};
 use crate::memory::MemoryError;
 
@@ -48,6 +50,8 @@ pub struct Side {
     pub memory: Vec<Change>,
     /// LDS afterwards, when it may have changed.
     pub lds: Option<Vec<u8>>,
+    /// What it exported.
+    pub exports: Exports,
 }
 
 /// The point of divergence.
@@ -72,6 +76,8 @@ pub struct Parting {
     /// Stretches: an earlier point from which on registers of this wave differed, without
     /// consequences so far: its address, and which.
     pub first_registers: Option<(u64, Vec<RegisterDifference>)>,
+    /// With results that arrive late: registers that the instruction used too early.
+    pub premature: Vec<Premature>,
 }
 
 /// Result of running both engines at once.
@@ -187,13 +193,17 @@ impl Pair {
             }
             // The `resume` of a wave is private to its engine.
             other.resume = start.resume | progress.resume;
-            let touched = Touched::by(mode, group, start.pc);
+            let delayed = self.other.delayed();
+            let mut touched = Touched::by(mode, group, start.pc);
+            touched.memory |= delayed.is_some_and(|engine| engine.may_store_late(&other));
+            let exported = std::mem::take(&mut group.stats.exports);
             let lds_before = touched.lds.then(|| group.lds.bytes().to_vec());
             let Some(exit) = run_one(&*self.reference, mode, wave, group) else {
                 both.record.cannot_step = true;
                 break stop(start.pc);
             };
             wave.resume = 0;
+            let exports = std::mem::take(&mut group.stats.exports);
             let stores = touched.memory.then(|| shadow.undo(memory)).transpose()?;
             let lds = lds_before.map(|before| {
                 let after = group.lds.bytes().to_vec();
@@ -205,6 +215,10 @@ impl Pair {
                 break stop(start.pc);
             };
             progress.resume = other.resume;
+            let other_exports = std::mem::replace(&mut group.stats.exports, exported);
+            // What has not arrived yet is no difference.
+            let whole = delayed.and_then(|engine| engine.arrived(&other));
+            let seen = whole.as_ref().unwrap_or(&other);
             let other_stores = touched.memory.then(|| shadow.changes(memory)).transpose()?;
             both.record.steps += 1;
             progress.steps += 1;
@@ -213,16 +227,17 @@ impl Pair {
             let registers = match (mode, touched.clock, &exit) {
                 (_, _, Exit::End | Exit::Fault(_)) => Vec::new(),
                 (Mode::Instructions, true, _) => Vec::new(),
-                _ => differences(wave, &other, group.gfx),
+                _ => differences(wave, seen, group.gfx),
             };
-            let fate = exit != other_exit || (exit == Exit::Yield && wave.pc != other.pc);
+            let fate = exit != other_exit || (exit == Exit::Yield && wave.pc != seen.pc);
             let lives_on = matches!(exit, Exit::Yield | Exit::Barrier);
-            let exec = lives_on && wave.exec() != other.exec();
+            let exec = lives_on && wave.exec() != seen.exec();
             let judged = match mode {
                 Mode::Instructions => !registers.is_empty(),
                 _ => exec,
             };
-            if fate || judged || lds_differs || stores != other_stores {
+            let effects = lds_differs || stores != other_stores || exports != other_exports;
+            if fate || judged || effects {
                 both.record.parting = Some(Box::new(Parting {
                     mode,
                     workgroup: group.workgroup,
@@ -235,27 +250,37 @@ impl Pair {
                         state: Box::new(wave.clone()),
                         memory: stores.unwrap_or_default(),
                         lds,
+                        exports,
                     },
                     other: Side {
                         exit: other_exit,
-                        state: other,
+                        state: whole.unwrap_or(other),
                         memory: other_stores.unwrap_or_default(),
                         lds: touched.lds.then(|| group.lds.bytes().to_vec()),
+                        exports: other_exports,
                     },
                     first_registers: progress.first_registers.take(),
+                    premature: delayed.map(Delayed::premature).unwrap_or_default(),
                 }));
                 break stop(wave.pc);
             }
             if let Some(stores) = other_stores {
                 shadow.apply(memory, &stores);
             }
-            if registers.is_empty() {
+            group.stats.exports.merge(&exports);
+            let agree = registers.is_empty();
+            if agree {
                 progress.first_registers = None;
             } else {
                 progress
                     .first_registers
                     .get_or_insert((start.pc, registers));
+            }
+            // After a read of the clock both go on with the reference's value.
+            if !agree || (whole.is_some() && !touched.clock) {
                 progress.other = Some(std::mem::replace(&mut other, WaveState::new_boxed()));
+            } else if whole.is_some() {
+                progress.resume = 0;
             }
             if exit != Exit::Yield || mode == Mode::Stretches {
                 break exit;
@@ -278,6 +303,10 @@ impl Engine for Pair {
                 self.run_both(mode, wave, group)
             }
         }
+    }
+
+    fn delayed(&self) -> Option<&Delayed> {
+        self.other.delayed()
     }
 }
 

@@ -1,5 +1,6 @@
 //! `wavelift diff`: runs both engines from the same inputs and compares all memory. A difference is
-//! narrowed to dispatch, workgroup, wave and instruction.
+//! narrowed to dispatch, workgroup, wave and instruction. With `--delayed` it compares the interpreter with
+//! itself when results of loads arrive late.
 
 use std::path::PathBuf;
 
@@ -16,16 +17,23 @@ use super::session::{Session, TimeLimit};
 
 mod show;
 
+use show::Show;
+
 /// Runs both engines from the same inputs and compares all buffers bit for bit.
 ///
 /// A difference is narrowed to the first dispatch, workgroup, wave and instruction that has it, and
 /// the registers of both engines are printed. Where single instructions agree (the difference is in
 /// how the translator combines them), the first stretch of code from one backward branch to the next
 /// is named instead.
+///
+/// With --delayed the interpreter is compared with itself when results of loads arrive as late as the
+/// kernel's waits allow: their registers hold poison until then. A difference is a missing wait, and
+/// the load is named.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   wavelift diff examples/sha256/sha256.gfx803.toml
   wavelift diff examples/matmul/matmul.gfx900.toml --full-state
+  wavelift diff examples/matmul/matmul.gfx900.toml --delayed
 
 The engines run on one thread unless --threads says otherwise, so that guests whose result depends
 on the order of their atomics have only one.
@@ -48,6 +56,12 @@ pub(super) struct Args {
         allow_negative_numbers = true
     )]
     step_limit: u64,
+    /// Compare with the interpreter when results arrive as late as waits allow
+    #[arg(long, conflicts_with_all = ["wrong"])]
+    delayed: bool,
+    /// Poison in registers whose results have not arrived follows from this number
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "delayed")]
+    seed: u64,
     /// For tests: instead of the translator, an interpreter that computes this instruction wrong
     #[arg(long, hide = true, value_name = "NAME")]
     wrong: Option<String>,
@@ -56,8 +70,12 @@ pub(super) struct Args {
     wrong_in_stretches: bool,
 }
 
-/// Names of the two engines in messages.
-const NAMES: [&str; 2] = ["interp", "jit"];
+impl Args {
+    /// Names of the two engines in messages.
+    fn names(&self) -> [&'static str; 2] {
+        ["interp", if self.delayed { "delayed" } else { "jit" }]
+    }
+}
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     if args.options.kernel.emit_manifest {
@@ -78,6 +96,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
             let other = runtime::lockstep::wrong(name, !args.wrong_in_stretches);
             Comparison::with_engines(options, [reference, other])?
         }
+        None if args.delayed => Comparison::delayed(options, args.seed)?,
         None => Comparison::new(options)?,
     };
     let mut session = input.session(comparison.device().clone(), &args.options)?;
@@ -145,10 +164,11 @@ impl Diff<'_> {
             )?;
         }
         let buffers = self.session.buffers.len();
-        writeln!(
-            out,
-            "the engines agree on {buffers} buffers and all other memory"
-        )?;
+        let agree = match self.args.delayed {
+            true => "late results change nothing in",
+            false => "the engines agree on",
+        };
+        writeln!(out, "{agree} {buffers} buffers and all other memory")?;
         Ok(Status::Success)
     }
 
@@ -159,7 +179,11 @@ impl Diff<'_> {
         difference: &Difference<'_>,
         out: &mut Output,
     ) -> anyhow::Result<()> {
-        show::results(self.session, difference, out)?;
+        let show = Show {
+            session: self.session,
+            names: self.args.names(),
+        };
+        show.results(difference, out)?;
         let Some(workgroup) = difference.first_workgroup()? else {
             writeln!(
                 out,
@@ -173,9 +197,7 @@ impl Diff<'_> {
         let narrowed = difference.narrow(&workgroup, self.args.step_limit)?;
         self.explain(&narrowed.instructions, out)?;
         match (narrowed.divergence(), &narrowed.stretches) {
-            (Some(divergence), _) => {
-                show::divergence(self.session, kernel, divergence, self.args.full_state, out)
-            }
+            (Some(divergence), _) => show.divergence(kernel, divergence, self.args.full_state, out),
             (None, Some(Search { steps, .. })) => {
                 writeln!(
                     out,
@@ -205,10 +227,13 @@ impl Diff<'_> {
             )?,
             SearchEnd::Same => {
                 let count = search.steps;
+                let why = match self.args.delayed {
+                    true => "the result depends on time or on other workgroups",
+                    false => "the difference is in how instructions are combined",
+                };
                 writeln!(
                     out,
-                    "run one by one, all {count} instructions of the workgroup agree: the difference is in \
-                     how instructions are combined"
+                    "run one by one, all {count} instructions of the workgroup agree: {why}"
                 )?;
             }
         }

@@ -14,6 +14,7 @@ use wavelift::{Arg, Buffer, Device, DeviceOptions, Element, Error, Gfx, Launch, 
 mod abi;
 mod access;
 mod atomics;
+mod delayed;
 mod dispatch;
 mod examples;
 mod exchange;

@@ -407,7 +407,11 @@ impl GroupRunner<'_> {
                 return Outcome::Done;
             }
             *round = sets.ready;
-            let left = match watch.look((fuel_burned, look == Look::Polls), waves, sets) {
+            let found = watch.look((fuel_burned, look == Look::Polls), waves, sets);
+            if watch.tracer().is_some() {
+                self.arrive(waves);
+            }
+            let left = match found {
                 Finding::None => false,
                 Finding::Polls(poll) => referee.polls(Some(poll)),
                 Finding::Moves => referee.polls(None),
@@ -425,6 +429,18 @@ impl GroupRunner<'_> {
         }
     }
 
+    /// Waves continue without the engine: what is outstanding in them arrives.
+    fn arrive(&self, waves: &mut [Box<WaveState>]) {
+        let Some(engine) = self.engine.delayed() else {
+            return;
+        };
+        for wave in waves {
+            if let Some(whole) = engine.arrived(wave) {
+                *wave = whole;
+            }
+        }
+    }
+
     /// Does a workgroup that has stopped make no progress? Runs its waves for some instructions.
     pub(super) fn makes_no_progress(&self, resident: &mut Resident<'_>, stats: &mut Stats) -> bool {
         let Resident {
@@ -436,6 +452,7 @@ impl GroupRunner<'_> {
             ..
         } = resident;
         let (waves, mut view) = self.view(place, group, false, stats);
+        self.arrive(waves);
         let mut tracer = Tracer::new(waves);
         loop {
             if sets.ready == 0 {

@@ -1,6 +1,7 @@
 //! `wavelift bench` and `wavelift diff`.
 
-use super::{engines, json, wavelift};
+use super::check::broken;
+use super::{engines, folder, json, wavelift};
 
 #[test]
 fn bench_has_the_shape_of_the_contract() {
@@ -245,4 +246,62 @@ fn without_single_steps_the_stretch_is_found() {
         lines.iter().any(|line| line.starts_with(since)),
         "{lines:#?}"
     );
+}
+
+/// The kernel's wait for its load is deleted.
+#[test]
+fn a_missing_wait_is_found_with_the_load() {
+    let home = folder("delayed");
+    let broken = broken(&home);
+    let run = |file: &str| {
+        let kernel = "_Z5normsIfEvPT_PKS0_i";
+        let sizes = ["--grid", "64", "--block", "64"];
+        let args = [
+            "--arg",
+            "out:f32:64",
+            "--arg",
+            "fill:f32:64:3",
+            "--arg",
+            "64",
+        ];
+        difference(
+            &[
+                &[file, "--kernel", kernel],
+                &sizes[..],
+                &args[..],
+                &["--delayed"],
+            ]
+            .concat(),
+        )
+    };
+    let (status, lines) = run("tests/kernels/source/lines.gfx900.co");
+    assert_eq!(status, 0, "{lines:#?}");
+    let last = "late results change nothing in 2 buffers and all other memory";
+    assert_eq!(lines.last().map(String::as_str), Some(last));
+    let (status, lines) = run(&broken);
+    assert_eq!(status, 1, "{lines:#?}");
+    // The late result overwrites half of an address.
+    assert_eq!(lines[1], "interp ends without a fault");
+    let at = lines
+        .iter()
+        .position(|line| line.starts_with("first different instruction"));
+    let found = &lines[at.expect("it is narrowed")..];
+    assert!(
+        found[1].starts_with("  at 0x1768  v_mul_f32_e32 v1, v1, v1  ("),
+        "{found:#?}"
+    );
+    let load = "v1 is the result of `global_load_dword v1, v[1:2], off` at 0x1758, which is outstanding: vmcnt(0) would be enough";
+    assert!(found.contains(&load.to_owned()), "{found:#?}");
+    let late = "  v1[0]: interp 0x41100000, delayed 0x40400000";
+    assert!(found.contains(&late.to_owned()), "{found:#?}");
+}
+
+#[test]
+fn a_seed_is_for_late_results() {
+    let saxpy = "examples/saxpy/saxpy.gfx900.toml";
+    let seeded = wavelift(&["diff", saxpy, "--delayed", "--seed", "7"]);
+    assert_eq!((seeded.status, seeded.stderr.as_str()), (0, ""));
+    let alone = wavelift(&["diff", saxpy, "--seed", "7"]);
+    assert_eq!(alone.status, 2, "{}", alone.stdout);
+    assert!(alone.stderr.contains("--delayed"), "{}", alone.stderr);
 }

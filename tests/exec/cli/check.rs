@@ -146,7 +146,7 @@ fn every_change_of_a_wait_is_found_or_was_redundant() {
 }
 
 /// A kernel that reads what it loads without a wait, with source lines.
-fn broken(home: &Path) -> String {
+pub(super) fn broken(home: &Path) -> String {
     let mut bytes =
         std::fs::read(root().join("tests/kernels/source/lines.gfx900.co")).expect("it can be read");
     // The wait for the load at 0x1758: `s_waitcnt vmcnt(0)` before `v_mul_f32`.

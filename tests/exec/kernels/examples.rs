@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use wavelift::manifest::{self, Manifest};
-use wavelift::{Arg, Buffer, DeviceOptions, Launch, Module, Size};
+use wavelift::{Arg, Buffer, Device, DeviceOptions, Error, Launch, Module, Size};
 
 use super::{EngineKind, LONG, Rig, THREADS};
 
@@ -14,11 +14,12 @@ const NATIVE: [&str; 4] = ["saxpy", "matmul", "mandelbrot", "sha256"];
 /// Numbers of threads for the open set, whose kernels are many.
 const FEW_THREADS: [usize; 2] = [1, 3];
 
-fn root() -> &'static Path {
+pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn manifests(folders: Vec<PathBuf>) -> Vec<PathBuf> {
+/// The manifests in these folders.
+pub(super) fn manifests(folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
         let files = std::fs::read_dir(folder).unwrap();
@@ -42,10 +43,7 @@ impl Loaded<'_> {
         let manifest = Manifest::load(path).unwrap();
         let modules = manifest.dispatches.iter().map(|dispatch| {
             let bytes = std::fs::read(&dispatch.code_object).unwrap();
-            // The bundle has more than one target.
-            Module::load(&rig.device, &bytes)
-                .or_else(|_| Module::load_for(&rig.device, &bytes, "gfx906"))
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+            load(&rig.device, &bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
         });
         let modules = modules.collect();
         let buffers = manifest.buffers.iter();
@@ -65,22 +63,7 @@ impl Loaded<'_> {
             buffer.write(&spec.array.bytes).unwrap();
         }
         for (dispatch, module) in self.manifest.dispatches.iter().zip(&self.modules) {
-            let args = dispatch.args.iter().map(|(_, arg)| match arg {
-                manifest::Arg::Buffer { index, offset } => {
-                    Arg::Pointer(self.buffers[*index].address() + offset)
-                }
-                manifest::Arg::Scalar { bytes, .. } | manifest::Arg::Bytes(bytes) => {
-                    Arg::Bytes(bytes.clone())
-                }
-                manifest::Arg::Local(bytes) => Arg::Local(*bytes),
-            });
-            let args: Vec<_> = args.collect();
-            let size = |sizes: &[u32; 3]| {
-                Size::from_slice(&sizes[..dispatch.dimensions as usize]).unwrap()
-            };
-            let launch = Launch::new(size(&dispatch.grid), size(&dispatch.workgroup))
-                .global_offset(dispatch.global_offset)
-                .dynamic_lds(dispatch.dynamic_lds);
+            let (launch, args) = launch_of(dispatch, &self.buffers);
             for _ in 0..dispatch.repeat {
                 self.rig.launch(module, &dispatch.kernel, launch, &args);
             }
@@ -101,6 +84,27 @@ impl Loaded<'_> {
             assert!(result.ok(), "{at}, buffer {}: {result:?}", spec.name);
         }
     }
+}
+
+/// The launch of a manifest's dispatch, and its arguments.
+pub(super) fn launch_of(dispatch: &manifest::Dispatch, buffers: &[Buffer]) -> (Launch, Vec<Arg>) {
+    let args = dispatch.args.iter().map(|(_, arg)| match arg {
+        manifest::Arg::Buffer { index, offset } => Arg::Pointer(buffers[*index].address() + offset),
+        manifest::Arg::Scalar { bytes, .. } | manifest::Arg::Bytes(bytes) => {
+            Arg::Bytes(bytes.clone())
+        }
+        manifest::Arg::Local(bytes) => Arg::Local(*bytes),
+    });
+    let size = |sizes: &[u32; 3]| Size::from_slice(&sizes[..dispatch.dimensions as usize]).unwrap();
+    let launch = Launch::new(size(&dispatch.grid), size(&dispatch.workgroup))
+        .global_offset(dispatch.global_offset)
+        .dynamic_lds(dispatch.dynamic_lds);
+    (launch, args.collect())
+}
+
+/// The code object of the target that the tests use: a bundle has more than one.
+pub(super) fn load(device: &Device, bytes: &[u8]) -> Result<Module, Error> {
+    Module::load(device, bytes).or_else(|_| Module::load_for(device, bytes, "gfx906"))
 }
 
 /// A rig with the stack that a manifest's dispatches ask for.
