@@ -56,7 +56,7 @@ static VCCZ: Rule = Rule {
 };
 static RETURN: Rule = Rule {
     id: "wait-return",
-    title: "a function returns after all of its loads",
+    title: "a function returns after all of its loads, and when the data of its exports and (gfx6) stores is read",
     certainty: Certainty::A,
     source: "LLVM SIInsertWaitcnts (calls)",
 };
@@ -323,7 +323,8 @@ impl Walk<'_> {
             ),
             reg => {
                 let does = match (entry.key.source, is_write) {
-                    (true, _) => "which it writes, may not be read yet by",
+                    (true, true) => "which it writes, may not be read yet by",
+                    (true, false) => "may not be read yet by",
                     (false, true) => "which it writes, is later overwritten by",
                     (false, false) => "is the result of",
                 };
@@ -445,7 +446,7 @@ impl Walk<'_> {
             return;
         }
         state.use_all(&RETURN, block.items.end - 1, self, |key| {
-            key.reg < registers::END && !key.source
+            key.reg < registers::END
         });
     }
 }
