@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use frontend::decode::misaligned;
 use frontend::flow::{Addresses, branch_target};
 use frontend::inst::Dpp;
 use frontend::op::BranchIf;
 use frontend::{Gfx, Inst, Op, Operand, decode};
 
-use frontend::registers::{Uses, is_relative, is_valu};
+use frontend::registers::{Reg, Uses, is_relative, is_valu};
 
 /// What a kernel's descriptor says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub struct Item {
     pub uses: Uses,
     /// It indexes vector registers at run time.
     pub relative: bool,
+    /// The first group of SGPRs that is not aligned, as encoded.
+    pub misaligned: Option<Reg>,
     /// An edit has removed it.
     pub removed: bool,
 }
@@ -143,6 +146,7 @@ impl Code {
                         inst,
                         uses: Uses::of(&inst, gfx),
                         relative: false,
+                        misaligned: misaligned(gfx, &inst, &routine.code[at..]).map(Reg::from),
                         removed: false,
                     });
                     at += usize::from(inst.len);
@@ -179,6 +183,16 @@ impl Code {
         let after = self.blocks.partition_point(|block| block.items.start <= at);
         let block = after.checked_sub(1).and_then(|n| self.blocks.get(n));
         block.is_some_and(|block| block.reached && block.items.contains(&at))
+    }
+
+    /// Is EXEC zero on the edge of a block with this number, by the branch at the block's end?
+    pub(crate) fn is_exec_zero(&self, block: usize, number: usize) -> bool {
+        let last = self.blocks[block].items.clone().last();
+        match last.map(|last| self.items[last].inst.op()) {
+            Some(Op::Branch(BranchIf::Execz)) => number == 0,
+            Some(Op::Branch(BranchIf::Execnz)) => number == 1,
+            _ => false,
+        }
     }
 
     /// Has a reachable block an indirect exit without a constant target?

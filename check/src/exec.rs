@@ -1,7 +1,6 @@
 //! Vector instructions under an EXEC that is zero on every path.
 
 use frontend::inst::EXEC_LO;
-use frontend::op::BranchIf;
 use frontend::{Effects, Encoding, Inst, Op, Operand};
 
 use crate::cfg::Code;
@@ -68,18 +67,11 @@ fn needs_lanes(inst: &Inst) -> bool {
 }
 
 pub(crate) fn check(code: &Code, report: &mut Report) {
+    // The other edge of such a branch shows that it is not zero.
     let edge = |block: usize, number: usize, exec: &mut Exec| {
-        let Some(last) = code.blocks[block].items.clone().last() else {
-            return;
-        };
-        let (zero, other) = match code.items[last].inst.op() {
-            Op::Branch(BranchIf::Execz) => (0, 1),
-            Op::Branch(BranchIf::Execnz) => (1, 0),
-            _ => return,
-        };
-        if number == zero {
+        if code.is_exec_zero(block, number) {
             *exec = Exec::Zero;
-        } else if number == other {
+        } else if code.is_exec_zero(block, 1 - number.min(1)) {
             *exec = Exec::Unknown;
         }
     };

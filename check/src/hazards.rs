@@ -10,13 +10,15 @@ use frontend::Op;
 
 use crate::cfg::{Code, Item, Routine};
 use crate::finding::Report;
+use frontend::registers::{self, Reg, Span};
 use crate::solve::{Entry, Least, solve};
-use frontend::registers::{self, Reg};
 
+mod matrix;
+mod row;
 mod table;
 mod xnack;
 
-use table::{ROWS, Row};
+use row::{Consumes, Row};
 
 /// The most `s_nop`s of a path to an entry that are told apart.
 const MOST_NOPS: usize = 3;
@@ -29,6 +31,10 @@ struct Key {
     /// Index into [`Walk::rows`].
     row: u8,
     reg: Reg,
+    /// The producer's index plus one, if its row tells producers apart.
+    apart: u32,
+    /// Is an instruction between that the row asks for?
+    behind: bool,
     nops: Nops,
 }
 
@@ -63,6 +69,62 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// The wait states that an instruction needs behind a producer; 0: none.
+    fn wanted(&self, entry: &Entry<Key>, most: u8, row: &Row, item: &Item) -> u8 {
+        let (gfx, key) = (self.code.gfx, &entry.key);
+        let uses = match row.consumes {
+            Consumes::Result(uses) => uses(item, gfx, key.reg),
+            Consumes::Behind(_, uses) => key.behind && uses(item, gfx, key.reg),
+            Consumes::Pair(states) => {
+                return states(&self.code.items[entry.producer as usize], item, gfx);
+            }
+        };
+        if uses { most } else { 0 }
+    }
+
+    /// Adds what an instruction produces; an older result in the same register is overwritten.
+    fn produce(&self, recent: &mut Recent, at: usize) {
+        let (items, gfx) = (&self.code.items, self.code.gfx);
+        let item = &items[at];
+        for (number, (_, row)) in (0u8..).zip(&self.rows) {
+            if let Consumes::Behind(between, _) = row.consumes
+                && between(item, gfx)
+            {
+                let of_row = recent.entries.iter_mut();
+                of_row
+                    .filter(|entry| entry.key.row == number)
+                    .for_each(|entry| entry.key.behind = true);
+            }
+            let spans = (row.produces)(item, gfx);
+            let entry = |reg, apart| Entry {
+                key: Key {
+                    row: number,
+                    reg,
+                    apart,
+                    behind: false,
+                    nops: Nops::default(),
+                },
+                age: 0,
+                producer: at as u32,
+            };
+            if let (Consumes::Pair(_), false) = (&row.consumes, spans.is_empty()) {
+                recent.entries.retain(|entry| {
+                    let older = || (row.produces)(&items[entry.producer as usize], gfx);
+                    let overlap = |old: &Span| spans.iter().any(|new| new.overlaps(*old));
+                    entry.key.row != number || !older().iter().any(overlap)
+                });
+                recent.entries.push(entry(0, at as u32 + 1));
+                continue;
+            }
+            for reg in spans.into_iter().flat_map(Span::each) {
+                recent
+                    .entries
+                    .retain(|entry| (entry.key.row, entry.key.reg) != (number, reg));
+                recent.entries.push(entry(reg, 0));
+            }
+        }
+    }
+
     fn step(&mut self, recent: &mut Recent, at: usize) {
         let code = self.code;
         let item = &code.items[at];
@@ -70,8 +132,9 @@ impl Walk<'_> {
             return;
         }
         for entry in &recent.entries {
-            let (wanted, row) = self.rows[usize::from(entry.key.row)];
-            if !(row.consumes)(item, code.gfx, entry.key.reg) {
+            let (most, row) = self.rows[usize::from(entry.key.row)];
+            let wanted = self.wanted(entry, most, row, item);
+            if wanted == 0 {
                 continue;
             }
             if entry.age < wanted {
@@ -111,33 +174,16 @@ impl Walk<'_> {
             let most = entry.key.nops.iter().map(|nop| nop.1).max().unwrap_or(0);
             entry.age.saturating_sub(most) < wanted
         });
-        for (number, (_, row)) in (0u8..).zip(&self.rows) {
-            for span in (row.produces)(item, code.gfx) {
-                for reg in span.each() {
-                    // An older result is overwritten.
-                    recent
-                        .entries
-                        .retain(|entry| (entry.key.row, entry.key.reg) != (number, reg));
-                    recent.entries.push(Entry {
-                        key: Key {
-                            row: number,
-                            reg,
-                            nops: Nops::default(),
-                        },
-                        age: 0,
-                        producer: at as u32,
-                    });
-                }
-            }
-        }
+        self.produce(recent, at);
         recent.sort();
     }
 }
 
 pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
     xnack::check(routine, code, report);
-    let rows = ROWS
+    let rows = table::ROWS
         .iter()
+        .chain(matrix::ROWS)
         .filter_map(|row| Some(((row.states)(routine.gfx)?, row)));
     let mut walk = Walk {
         code,

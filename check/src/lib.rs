@@ -10,10 +10,12 @@
 mod cfg;
 mod dead;
 mod exec;
+mod facts;
 mod finding;
 mod hazards;
 mod limits;
 mod solve;
+mod stale;
 #[cfg(test)]
 mod tests;
 mod uninit;
@@ -35,6 +37,7 @@ pub fn check_code(routine: &Routine<'_>, code: &Code) -> Report {
     waits::check(routine, code, &mut report);
     hazards::check(routine, code, &mut report);
     uninit::check(routine, code, &mut report);
+    stale::check(code, &mut report);
     exec::check(code, &mut report);
     dead::check(code, &mut report);
     limits::check(routine, code, &mut report);

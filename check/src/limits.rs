@@ -1,5 +1,5 @@
 //! Sizes that the code object states against what instructions use: vector registers, LDS, scratch; pairs
-//! of vector registers that must be even.
+//! of registers that must be aligned.
 
 use frontend::op::{Data, Space};
 use frontend::{Encoding, Gfx, Inst, Op, Operand, Ty};
@@ -37,6 +37,12 @@ static ALIGNED: Rule = Rule {
     title: "several vector registers in a row begin with an even one",
     certainty: Certainty::A,
     source: "CDNA2 ISA; LLVM FeatureRequiresAlignedVGPRs",
+};
+static SCALARS: Rule = Rule {
+    id: "misaligned-sgprs",
+    title: "two scalar registers in a row begin with an even one, four and more with a multiple of four",
+    certainty: Certainty::A,
+    source: "Vega ISA 3.6.3; LLVM register classes",
 };
 
 /// Bytes from the offset on, for a lane.
@@ -111,6 +117,13 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
             }
             lds(item, kernel, code.gfx, at, report);
             scratch(item, kernel, at, report);
+        }
+        if let Some(first) = item.misaligned {
+            let name = registers::name(first, code.gfx);
+            let why = format!(
+                "a group of scalar registers begins with {name}, which hardware rounds down"
+            );
+            report.add(&SCALARS, at, None, why);
         }
         if code.gfx == Gfx::Gfx90a {
             let odd = |span: &&registers::Span| {

@@ -15,6 +15,7 @@ use frontend::waits::{Class, WaitField, What, events};
 use frontend::{Encoding, Gfx, Op};
 
 use crate::cfg::{Code, Item, Leaves, Routine};
+use crate::facts::{Facts, Set};
 use crate::finding::{Certainty, Report, Rule};
 use crate::solve::{Least, solve};
 
@@ -72,6 +73,12 @@ static FLAT: Rule = Rule {
     certainty: Certainty::C,
     source: "AMDGPUUsage; LLVM knows of most accesses that they are not in LDS",
 };
+static GWS_END: Rule = Rule {
+    id: "wait-gws",
+    title: "GWS operations are complete at s_endpgm",
+    certainty: Certainty::C,
+    source: "LLVM waits; the manuals say that s_endpgm does",
+};
 static RELATIVE: Rule = Rule {
     id: "wait-relative",
     title: "an instruction that names registers by M0 may use one that a load will write",
@@ -83,6 +90,7 @@ static RELATIVE: Rule = Rule {
 const LDS: Reg = registers::END;
 const LDS_LOADED: Reg = registers::END + 1;
 const CALLER: Reg = registers::END + 2;
+const GWS: Reg = registers::END + 3;
 
 /// No wait has completed it.
 const PENDING: u32 = u32::MAX;
@@ -100,6 +108,10 @@ struct Key {
     by: u32,
     /// Would a wait with a number greater by one not have completed it?
     exact: bool,
+    /// Does its effect depend on EXEC, which has not been written since? If it turns out to be zero, there was none.
+    lanes: bool,
+    /// What held when it was issued, about registers that have not been written since.
+    facts: Set,
 }
 
 /// Outstanding operations, and those that a wait has completed whose registers are not used yet. An age is a number of
@@ -223,6 +235,18 @@ impl Least<Key> {
         }
     }
 
+    /// Registers are written: EXEC, or those of facts. What they hold now says nothing about older operations.
+    fn forget(&mut self, lanes: bool, facts: Set) {
+        if !lanes && facts == 0 {
+            return;
+        }
+        for entry in &mut self.entries {
+            entry.key.lanes &= !lanes;
+            entry.key.facts &= !facts;
+        }
+        self.sort();
+    }
+
     /// Limits the entries of a register; the waits of those dropped count as needed.
     fn limit(&mut self, seen: &mut Seen) {
         let mut kept: Vec<Entry> = Vec::with_capacity(self.entries.len());
@@ -259,13 +283,15 @@ impl Least<Key> {
         });
     }
 
-    fn add(&mut self, reg: Reg, class: Class, source: bool, producer: usize) {
+    fn add(&mut self, reg: Reg, class: Class, source: bool, producer: usize, facts: Set) {
         let key = Key {
             reg,
             class,
             source,
             by: PENDING,
             exact: false,
+            lanes: class.needs_lanes(),
+            facts,
         };
         let entry = Entry {
             key,
@@ -282,6 +308,9 @@ impl Least<Key> {
 /// A pass over the code.
 struct Walk<'a> {
     code: &'a Code,
+    facts: &'a Facts,
+    /// The facts that hold now.
+    held: Set,
     one_wave: bool,
     is_kernel: bool,
     seen: Seen,
@@ -312,10 +341,10 @@ impl Walk<'_> {
                 ),
                 None,
             ),
-            LDS | LDS_LOADED => (
+            LDS | LDS_LOADED | GWS => (
                 rule,
                 format!(
-                    "the LDS access of {} at {:#x} may be outstanding; {counter}({needed}) would be enough",
+                    "the access of {} at {:#x} may be outstanding; {counter}({needed}) would be enough",
                     at_text(entry.producer as usize),
                     self.code.items[entry.producer as usize].address,
                 ),
@@ -380,21 +409,26 @@ impl Walk<'_> {
         for span in &item.uses.writes {
             state.touch(span.first, span.count, how, at, self);
         }
+        let exec = [EXEC_LO, EXEC_HI].map(Reg::from);
+        let ended = self.facts.ended(item);
+        self.held &= !ended;
+        state.forget(exec.into_iter().any(|reg| item.uses.writes(reg)), ended);
+        let held = self.held;
         for event in issued {
             for what in event.what {
                 match what {
                     What::Writes(span) => span
                         .each()
-                        .for_each(|reg| state.add(reg, event.class, false, at)),
+                        .for_each(|reg| state.add(reg, event.class, false, at, held)),
                     What::Reads(span) => span
                         .each()
-                        .for_each(|reg| state.add(reg, event.class, true, at)),
-                    What::ReadsExec => [EXEC_LO, EXEC_HI]
-                        .map(u16::from)
+                        .for_each(|reg| state.add(reg, event.class, true, at, held)),
+                    What::ReadsExec => exec
                         .into_iter()
-                        .for_each(|reg| state.add(reg, event.class, true, at)),
-                    What::Lds => state.add(LDS, event.class, false, at),
-                    What::LdsLoad => state.add(LDS_LOADED, event.class, false, at),
+                        .for_each(|reg| state.add(reg, event.class, true, at, held)),
+                    What::Lds => state.add(LDS, event.class, false, at, held),
+                    What::Gws => state.add(GWS, event.class, false, at, held),
+                    What::LdsLoad => state.add(LDS_LOADED, event.class, false, at, held),
                 }
             }
         }
@@ -420,6 +454,7 @@ impl Walk<'_> {
             Op::Branch(BranchIf::Vccz | BranchIf::Vccnz) if self.code.gfx.is_gfx6_7() => {
                 state.use_all(&VCCZ, at, self, |key| key.class == Class::Smem);
             }
+            Op::Endpgm => state.use_all(&GWS_END, at, self, |key| key.reg == GWS),
             Op::Call | Op::SwapPc => {
                 // The target is read now; the function waits for the rest.
                 for span in &item.uses.reads {
@@ -452,8 +487,11 @@ impl Walk<'_> {
 }
 
 pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
+    let facts = Facts::new(code);
     let mut walk = Walk {
         code,
+        facts: &facts,
+        held: 0,
         one_wave: routine.kernel.is_some_and(|kernel| kernel.one_wave),
         is_kernel: routine.kernel.is_some(),
         seen: Seen::default(),
@@ -461,10 +499,11 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
     };
     let mut start = Outstanding::default();
     if !walk.is_kernel {
-        start.add(CALLER, Class::CallerVm, false, 0);
-        start.add(CALLER, Class::CallerLgkm, false, 0);
+        start.add(CALLER, Class::CallerVm, false, 0, 0);
+        start.add(CALLER, Class::CallerLgkm, false, 0, 0);
     }
     let follow = |walk: &mut Walk<'_>, block: usize, state: &mut Outstanding| {
+        walk.held = facts.at_start(block);
         for at in code.blocks[block].items.clone() {
             walk.step(state, at);
         }
@@ -474,7 +513,16 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
         code,
         start,
         |block, state| follow(&mut walk, block, state),
-        |_, _, _| {},
+        |block, number, state| {
+            let (zero, never) = (
+                code.is_exec_zero(block, number),
+                facts.contradicted(block, number),
+            );
+            let possible = |key: &Key| !(zero && key.lanes) && key.facts & never == 0;
+            if zero || never != 0 {
+                state.entries.retain(|entry| possible(&entry.key));
+            }
+        },
     );
     let Some(states) = states else {
         report

@@ -1,9 +1,12 @@
 //! Bytes to [`Inst`]. Total: any byte string gives an instruction or a typed error.
 
+pub use alignment::misaligned;
+
 use crate::desc::InstDesc;
 use crate::inst::{Form, Inst, MemMods, Mods, Operand};
 use crate::target::Gfx;
 
+mod alignment;
 pub(crate) mod memory;
 pub(crate) mod operand;
 mod scalar;

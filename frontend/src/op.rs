@@ -528,8 +528,8 @@ operations! {
             InterpP2,
             /// `v_interp_mov_f32`
             InterpMov,
-            /// Matrix multiply of CDNA: decoded, not run
-            Mfma,
+            /// Matrix multiply of CDNA, with its number of passes of 4 cycles: decoded, not run
+            Mfma(u8),
             /// AccVGPR moves of CDNA: decoded, not run
             AccVgprRead,
             /// See [`Op::AccVgprRead`]

@@ -32,6 +32,11 @@ impl Span {
         reg.wrapping_sub(self.first) < self.count
     }
 
+    /// Has it a register in common with the other one?
+    pub fn overlaps(self, other: Span) -> bool {
+        self.first < other.first + other.count && other.first < self.first + self.count
+    }
+
     /// Each of them.
     pub fn each(self) -> impl Iterator<Item = Reg> {
         self.first..self.first + self.count

@@ -99,7 +99,7 @@ pub fn fits(inst: &Inst) -> bool {
     });
     let exotic = matches!(
         inst.op(),
-        Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov | Op::Export
+        Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov | Op::Export
     );
     !flow && !register && !relative && !prepared && !exotic
 }

@@ -108,7 +108,7 @@ fn modifiers(inst: &Inst) -> Vec<&'static str> {
 fn exempt(desc: &InstDesc) -> bool {
     matches!(
         desc.op,
-        Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov
+        Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov
     )
 }
 

@@ -13,6 +13,14 @@ static CLAUSE: Rule = Rule {
     source: "LLVM checkSoftClauseHazards; ACO",
 };
 
+/// The rule is about all of a run, but LLVM looks back at five instructions only: its code has such runs.
+static LONG: Rule = Rule {
+    id: "xnack-clause-long",
+    title: "with XNACK, no instruction of a long run of loads writes what one of the run, more than five before, reads",
+    certainty: Certainty::C,
+    source: "ACO; LLVM checkSoftClauseHazards describes it, but getMaxLookAhead limits it",
+};
+
 /// LLVM 15, whose code Debian ships, puts a load that is alone in its run over its own address.
 static REPEAT: Rule = Rule {
     id: "xnack-repeat",
@@ -34,6 +42,9 @@ fn kind(inst: &Inst) -> Option<Kind> {
         _ => None,
     }
 }
+
+/// Of so many instructions back LLVM and ACO agree.
+const LOOK_BACK: usize = 5;
 
 /// The most instructions of a run that are compared; hardware has no longer ones.
 const LONGEST: usize = 64;
@@ -66,6 +77,7 @@ pub(super) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
             };
             let other = run
                 .iter()
+                .rev()
                 .find(|&&other| overlap(at, other) || overlap(other, at));
             if let Some(&other) = other {
                 let why = match other == at {
@@ -76,12 +88,17 @@ pub(super) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
                         code.items[other].address
                     ),
                 };
-                let rule = match other == at && run.len() == 1 {
-                    true => &REPEAT,
-                    false => &CLAUSE,
+                let rule = if other == at && run.len() == 1 {
+                    &REPEAT
+                } else if other + LOOK_BACK < at {
+                    &LONG
+                } else {
+                    &CLAUSE
                 };
                 report.add(rule, at, Some(other).filter(|&other| other != at), why);
-                run.clear();
+                if rule.certainty != Certainty::C {
+                    run.clear();
+                }
             }
         }
     }

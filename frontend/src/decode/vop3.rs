@@ -128,7 +128,7 @@ pub(crate) fn decode_vop3p(code: Code<'_>) -> Result<Inst, DecodeError> {
     let desc = vop3p::INDEX.get(code.gfx, code.bits(16, 7), code.word)?;
     let high = code.dword(1)?;
     let mut inst = blank(desc, 8);
-    if matches!(desc.op, Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite) {
+    if matches!(desc.op, Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite) {
         return matrix(code, inst, high);
     }
     let raw = code.bits(0, 8) as u16;

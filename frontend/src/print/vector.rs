@@ -179,7 +179,7 @@ fn packed_modifiers(out: &mut String, inst: &Inst) {
     let mods = &inst.mods;
     let n = inst.desc.src.len();
     match inst.desc.op {
-        Op::Mfma => {
+        Op::Mfma(_) => {
             let [cbsz, abid, blgp] = mods.mfma;
             for (name, value) in [("cbsz", cbsz), ("abid", abid), ("blgp", blgp)] {
                 if value != 0 {

@@ -62,6 +62,19 @@ impl Class {
         }
     }
 
+    /// Has an operation no effect without active lanes?
+    pub fn needs_lanes(self) -> bool {
+        matches!(
+            self,
+            Class::Vmem
+                | Class::FlatVm
+                | Class::FlatLgkm
+                | Class::FlatLgkmOld
+                | Class::Lds
+                | Class::StoreData
+        )
+    }
+
     /// Is it counted down in the order of issue?
     pub fn is_ordered(self) -> bool {
         match self {
@@ -96,6 +109,8 @@ pub enum What {
     Lds,
     /// LDS is written by a load from memory.
     LdsLoad,
+    /// The global wave sync is accessed.
+    Gws,
 }
 
 /// An operation that an instruction issues.
@@ -173,8 +188,9 @@ pub fn events(inst: &Inst, uses: &Uses, gfx: Gfx) -> Vec<Event> {
             }
             if inst.mem.gds || is_gws(inst) {
                 let sources = uses.reads.iter().filter(vector).copied();
+                let sync = is_gws(inst).then_some(What::Gws);
                 return vec![
-                    event(Class::Gds, writes().collect()),
+                    event(Class::Gds, writes().chain(sync).collect()),
                     event(
                         Class::GdsData,
                         sources.map(What::Reads).chain([What::ReadsExec]).collect(),

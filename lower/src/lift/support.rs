@@ -35,7 +35,7 @@ pub enum Support {
 fn is_refused(op: Op) -> bool {
     match op {
         Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov => true,
-        Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => false,
+        Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => false,
         Op::Ds(op) => match op {
             DsOp::OrderedCount => true,
             DsOp::GwsInit | DsOp::GwsBarrier | DsOp::GwsSemaV | DsOp::GwsSemaBr => false,

@@ -48,7 +48,7 @@ impl Issue {
             match what {
                 What::Reads(span) => sources.extend(span.each().filter_map(kept)),
                 What::ReadsExec => sources.extend(exec().filter_map(kept)),
-                What::Writes(_) | What::Lds | What::LdsLoad => {}
+                What::Writes(_) | What::Lds | What::LdsRead | What::LdsLoad | What::Gws => {}
             }
         }
         let is_data = |reg: &Reg| sources.iter().any(|source| source.register() == *reg);
