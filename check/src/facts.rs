@@ -48,6 +48,7 @@ impl State for Held {
 
 /// The facts of a routine.
 pub(crate) struct Facts {
+    known: Vec<Fact>,
     /// Of each block, those that hold at its beginning.
     held: Vec<Set>,
     /// Of each edge, by block and number, those that cannot hold on it.
@@ -81,6 +82,7 @@ impl Facts {
             .map(|(&at, &fact)| (at, set(&|other| other == fact)))
             .collect();
         let mut facts = Facts {
+            known: known.clone(),
             held: vec![0; code.blocks.len()],
             contradicted: edges
                 .iter()
@@ -99,7 +101,7 @@ impl Facts {
             Held(0),
             |block, held| {
                 for item in &code.items[code.blocks[block].items.clone()] {
-                    held.0 &= !facts.ended(item);
+                    held.0 = held.0 & !facts.ended(item) | facts.given(item);
                 }
             },
             |block, number, held| {
@@ -123,6 +125,28 @@ impl Facts {
             .get(&(block, number))
             .copied()
             .unwrap_or(0)
+    }
+
+    /// Those that hold behind a move of a constant.
+    pub(crate) fn given(&self, item: &Item) -> Set {
+        let inst = &item.inst;
+        let (Op::Mov, Operand::Sgpr(reg)) = (inst.op(), inst.dst[0]) else {
+            return 0;
+        };
+        let constant = constant(inst.src[0]);
+        let Some(value) = constant.filter(|_| is_salu(inst) && inst.dst_ty(0).bits() == 32) else {
+            return 0;
+        };
+        let moved = Fact {
+            reg: Reg::from(reg),
+            value,
+            equal: true,
+        };
+        let follows = |fact: &Fact| fact.reg == moved.reg && !fact.contradicts(moved);
+        let numbered = self.known.iter().enumerate();
+        numbered
+            .filter(|(_, fact)| follows(fact))
+            .fold(0, |set, (n, _)| set | 1 << n)
     }
 
     /// Those about registers that an instruction writes.
@@ -167,9 +191,12 @@ fn compared(code: &Code, block: &Block) -> Option<(Fact, bool)> {
     };
     let at = before.iter().rposition(|item| item.uses.writes(SCC))?;
     let inst = &before[at].inst;
-    let equal = match inst.op() {
-        Op::Cmp(Cmp::Eq) => true,
-        Op::Cmp(Cmp::Lg) => false,
+    // An unsigned number that is not above zero is zero.
+    let (equal, ordered) = match inst.op() {
+        Op::Cmp(Cmp::Eq) => (true, false),
+        Op::Cmp(Cmp::Lg) => (false, false),
+        Op::Cmp(Cmp::Le) => (true, true),
+        Op::Cmp(Cmp::Gt) => (false, true),
         _ => return None,
     };
     if !is_salu(inst) || inst.src_ty(0).bits() != 32 {
@@ -184,6 +211,10 @@ fn compared(code: &Code, block: &Block) -> Option<(Fact, bool)> {
         }
         _ => return None,
     };
+    let register_first = matches!(inst.src[0], Operand::Sgpr(_));
+    if ordered && !(inst.src_ty(0) == Ty::U32 && value == 0 && register_first) {
+        return None;
+    }
     let changed = before[at..].iter().any(|item| item.uses.writes(reg));
     let fact = Fact {
         reg,

@@ -32,6 +32,7 @@ const CASES: &[Case] = &[
     Case { rule: "wait-source", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "exp mrt0 v0, v1, v2, v3; s_mov_b64 exec, 0; s_endpgm", words: &[0xc400000f, 0x03020100, 0xbefe0180, 0xbf810000] }, repaired: Asm { text: "exp mrt0 v0, v1, v2, v3; s_waitcnt expcnt(0); s_mov_b64 exec, 0; s_endpgm", words: &[0xc400000f, 0x03020100, 0xbf8ccf0f, 0xbefe0180, 0xbf810000] } },
     Case { rule: "wait-source", gfx: Gfx::Gfx600, function: false, broken: Asm { text: "buffer_store_dword v0, off, s[0:3], 0; v_mov_b32 v0, 0; s_endpgm", words: &[0xe0700000, 0x80000000, 0x7e000280, 0xbf810000] }, repaired: Asm { text: "buffer_store_dword v0, off, s[0:3], 0; s_waitcnt expcnt(0); v_mov_b32 v0, 0; s_endpgm", words: &[0xe0700000, 0x80000000, 0xbf8c0f0f, 0x7e000280, 0xbf810000] } },
     Case { rule: "wait-barrier", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "ds_write_b32 v0, v1; s_barrier; s_endpgm", words: &[0xd81a0000, 0x00000100, 0xbf8a0000, 0xbf810000] }, repaired: Asm { text: "ds_write_b32 v0, v1; s_waitcnt lgkmcnt(0); s_barrier; s_endpgm", words: &[0xd81a0000, 0x00000100, 0xbf8cc07f, 0xbf8a0000, 0xbf810000] } },
+    Case { rule: "wait-barrier-read", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "ds_read_b32 v0, v1; s_barrier; s_endpgm", words: &[0xd86c0000, 0x00000001, 0xbf8a0000, 0xbf810000] }, repaired: Asm { text: "ds_read_b32 v0, v1; s_waitcnt lgkmcnt(0); s_barrier; s_endpgm", words: &[0xd86c0000, 0x00000001, 0xbf8cc07f, 0xbf8a0000, 0xbf810000] } },
     Case { rule: "wait-lds-load", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_mov_b32 m0, 0; s_nop 0; buffer_load_dword off, s[0:3], 0 lds; ds_read_b32 v0, v1; s_endpgm", words: &[0xbefc0080, 0xbf800000, 0xe0510000, 0x80000000, 0xd86c0000, 0x00000001, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 m0, 0; s_nop 0; buffer_load_dword off, s[0:3], 0 lds; s_waitcnt vmcnt(0); ds_read_b32 v0, v1; s_endpgm", words: &[0xbefc0080, 0xbf800000, 0xe0510000, 0x80000000, 0xbf8c0f70, 0xd86c0000, 0x00000001, 0xbf810000] } },
     Case { rule: "wait-vccz", gfx: Gfx::Gfx700, function: false, broken: Asm { text: "s_mov_b64 vcc, 0; s_load_dword s0, s[4:5], 0x0; s_cbranch_vccz 0; s_endpgm", words: &[0xbeea0480, 0xc0000500, 0xbf860000, 0xbf810000] }, repaired: Asm { text: "s_mov_b64 vcc, 0; s_load_dword s0, s[4:5], 0x0; s_waitcnt lgkmcnt(0); s_cbranch_vccz 0; s_endpgm", words: &[0xbeea0480, 0xc0000500, 0xbf8c007f, 0xbf860000, 0xbf810000] } },
     Case { rule: "wait-return", gfx: Gfx::Gfx900, function: true, broken: Asm { text: "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0); global_load_dword v0, v[2:3], off; s_setpc_b64 s[30:31]", words: &[0xbf8c0000, 0xdc508000, 0x007f0002, 0xbe801d1e] }, repaired: Asm { text: "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0); global_load_dword v0, v[2:3], off; s_waitcnt vmcnt(0); s_setpc_b64 s[30:31]", words: &[0xbf8c0000, 0xdc508000, 0x007f0002, 0xbf8c0f70, 0xbe801d1e] } },
@@ -365,7 +366,7 @@ fn a_branch_on_execz_says_what_had_no_effect() {
         rules(&[
             0xd86c0000, 0x00000001, 0xbefe0100, 0xbf880001, 0xbf8cc07f, 0xbf8a0000, 0xbf810000
         ]),
-        ["wait-barrier"]
+        ["wait-barrier-read"]
     );
 }
 
@@ -387,5 +388,29 @@ fn paths_that_comparisons_exclude_are_not_followed() {
             0x7e020300, 0xbf810000
         ]),
         ["wait-read"]
+    );
+    // s_mov_b32 s0, 1; global_load_dword v0, v[2:3], off; s_cmp_eq_u32 s0, 1; s_cbranch_scc1 3; s_cmp_eq_u32 s0, 2; s_cbranch_scc0 1; v_mov_b32 v1, v0; s_endpgm
+    assert_eq!(
+        rules(&[
+            0xbe800081, 0xdc508000, 0x007f0002, 0xbf068100, 0xbf850003, 0xbf068200, 0xbf840001,
+            0x7e020300, 0xbf810000
+        ]),
+        [""; 0]
+    );
+    // The same with 2.
+    assert_eq!(
+        rules(&[
+            0xbe800082, 0xdc508000, 0x007f0002, 0xbf068100, 0xbf850003, 0xbf068200, 0xbf840001,
+            0x7e020300, 0xbf810000
+        ]),
+        ["wait-read"]
+    );
+    // s_cmp_eq_u32 s0, 0; s_cbranch_scc1 2; global_load_dword v0, v[2:3], off; s_cmp_le_u32 s0, 0; s_cbranch_scc0 1; v_mov_b32 v1, v0; s_endpgm
+    assert_eq!(
+        rules(&[
+            0xbf068000, 0xbf850002, 0xdc508000, 0x007f0002, 0xbf0b8000, 0xbf840001, 0x7e020300,
+            0xbf810000
+        ]),
+        [""; 0]
     );
 }

@@ -39,15 +39,21 @@ static SOURCE: Rule = Rule {
 };
 static BARRIER: Rule = Rule {
     id: "wait-barrier",
-    title: "LDS accesses are complete at a barrier, behind which other waves use what they access",
+    title: "LDS writes are complete at a barrier, behind which other waves use what they write",
     certainty: Certainty::A,
     source: "LLVM SIMemoryLegalizer, AMDGPUUsage (workgroup scope: lgkmcnt(0))",
 };
+static BARRIER_READ: Rule = Rule {
+    id: "wait-barrier-read",
+    title: "LDS reads are complete at a barrier, behind which other waves may overwrite what they read",
+    certainty: Certainty::C,
+    source: "LLVM SIMemoryLegalizer waits; code written by hand alternates between two parts of LDS",
+};
 static LDS_LOAD: Rule = Rule {
     id: "wait-lds-load",
-    title: "LDS that a load from memory fills is used after a wait for it",
-    certainty: Certainty::A,
-    source: "LLVM SIInsertWaitcnts",
+    title: "LDS that a load from memory fills is used after a wait for it; the access may be of other LDS",
+    certainty: Certainty::C,
+    source: "LLVM SIInsertWaitcnts; code written by hand alternates between two parts of LDS",
 };
 static VCCZ: Rule = Rule {
     id: "wait-vccz",
@@ -91,6 +97,7 @@ const LDS: Reg = registers::END;
 const LDS_LOADED: Reg = registers::END + 1;
 const CALLER: Reg = registers::END + 2;
 const GWS: Reg = registers::END + 3;
+const LDS_READ: Reg = registers::END + 4;
 
 /// No wait has completed it.
 const PENDING: u32 = u32::MAX;
@@ -341,7 +348,7 @@ impl Walk<'_> {
                 ),
                 None,
             ),
-            LDS | LDS_LOADED | GWS => (
+            LDS | LDS_READ | LDS_LOADED | GWS => (
                 rule,
                 format!(
                     "the access of {} at {:#x} may be outstanding; {counter}({needed}) would be enough",
@@ -413,6 +420,7 @@ impl Walk<'_> {
         let ended = self.facts.ended(item);
         self.held &= !ended;
         state.forget(exec.into_iter().any(|reg| item.uses.writes(reg)), ended);
+        self.held |= self.facts.given(item);
         let held = self.held;
         for event in issued {
             for what in event.what {
@@ -426,6 +434,7 @@ impl Walk<'_> {
                     What::ReadsExec => exec
                         .into_iter()
                         .for_each(|reg| state.add(reg, event.class, true, at, held)),
+                    What::LdsRead => state.add(LDS_READ, event.class, false, at, held),
                     What::Lds => state.add(LDS, event.class, false, at, held),
                     What::Gws => state.add(GWS, event.class, false, at, held),
                     What::LdsLoad => state.add(LDS_LOADED, event.class, false, at, held),
@@ -449,6 +458,7 @@ impl Walk<'_> {
         match op {
             Op::Barrier if !self.one_wave => {
                 state.use_all(&BARRIER, at, self, |key| key.reg == LDS);
+                state.use_all(&BARRIER_READ, at, self, |key| key.reg == LDS_READ);
                 state.use_all(&LDS_LOAD, at, self, |key| key.reg == LDS_LOADED);
             }
             Op::Branch(BranchIf::Vccz | BranchIf::Vccnz) if self.code.gfx.is_gfx6_7() => {

@@ -105,8 +105,10 @@ pub enum What {
     Reads(Span),
     /// EXEC is read.
     ReadsExec,
-    /// LDS is accessed.
+    /// LDS is written.
     Lds,
+    /// LDS is read.
+    LdsRead,
     /// LDS is written by a load from memory.
     LdsLoad,
     /// The global wave sync is accessed.
@@ -199,7 +201,10 @@ pub fn events(inst: &Inst, uses: &Uses, gfx: Gfx) -> Vec<Event> {
             }
             let mut what: Vec<What> = writes().collect();
             if is_lds(inst) {
-                what.push(What::Lds);
+                what.push(match inst.op() {
+                    Op::Load(..) => What::LdsRead,
+                    _ => What::Lds,
+                });
             }
             vec![event(Class::Lds, what)]
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use wavelift::check::{Code, Edit, Report, Routine, WaitField, check_code, routines};
 use wavelift::frontend::{Op, Operand};
-use wavelift::object;
+use wavelift::object::{self, CodeObject};
 
 use super::{file, folder, json, root, wavelift};
 
@@ -117,23 +117,29 @@ fn mutate(path: &Path, name: &str, routine: &Routine<'_>, counts: &mut Counts) {
     }
 }
 
-/// Each wait and each `s_nop` of compiled kernels is deleted, and weakened by one. The change is found, or was
-/// named redundant before. Those of small routines only: larger ones take their square of time.
-#[test]
-fn every_change_of_a_wait_is_found_or_was_redundant() {
-    const LARGEST: usize = 1024;
+/// The most instructions of a routine whose waits are changed: the time is the square of it.
+const LARGEST: usize = 1024;
+
+/// Changes the waits of the routines of code objects, offload bundles and programs.
+fn mutate_files(paths: &[PathBuf]) -> Counts {
     let mut counts = Counts::default();
     let (mut all, mut large) = (0, 0);
-    for path in code_objects() {
-        let bytes = std::fs::read(&path).expect("it can be read");
-        let object = object::open(&bytes, None).expect("it is a code object");
-        for named in routines(&object) {
-            all += 1;
-            if named.routine.code.len() > 4 * LARGEST {
-                large += 1;
+    for path in paths {
+        let bytes = std::fs::read(path).expect("it can be read");
+        let entries = object::entries(&bytes).expect("it has code objects");
+        for entry in entries.iter().filter(|entry| entry.is_amdgcn()) {
+            // Libraries have code for other GPUs beside.
+            let Ok(object) = CodeObject::parse(entry.code()) else {
                 continue;
+            };
+            for named in routines(&object) {
+                all += 1;
+                if named.routine.code.len() > 4 * LARGEST {
+                    large += 1;
+                    continue;
+                }
+                mutate(path, named.name, &named.routine, &mut counts);
             }
-            mutate(&path, named.name, &named.routine, &mut counts);
         }
     }
     println!("{all} routines, {large} of them too large");
@@ -141,8 +147,26 @@ fn every_change_of_a_wait_is_found_or_was_redundant() {
         let result = if *found { "found" } else { "redundant" };
         println!("{what}: {count} {result}");
     }
+    counts
+}
+
+/// Each wait and each `s_nop` of compiled kernels is deleted, and weakened by one. The change is found, or was
+/// named redundant before.
+#[test]
+fn every_change_of_a_wait_is_found_or_was_redundant() {
+    let counts = mutate_files(&code_objects());
     assert!(counts.0[&("a deleted wait", true)] > 10_000);
     assert!(counts.0[&("a deleted s_nop", true)] > 100);
+}
+
+/// The same for the files of `CHECK_MUTATE`, with `:` between them.
+#[test]
+#[ignore = "it needs files that CHECK_MUTATE names"]
+fn changes_in_other_files_are_found_or_were_redundant() {
+    let files = std::env::var_os("CHECK_MUTATE").expect("CHECK_MUTATE names files");
+    let paths: Vec<PathBuf> = std::env::split_paths(&files).collect();
+    let counts = mutate_files(&paths);
+    assert!(!counts.0.is_empty(), "there is no wait in the files");
 }
 
 /// A kernel that reads what it loads without a wait, with source lines.
