@@ -207,6 +207,11 @@ impl Least<Key> {
             if !is(&entry.key) {
                 return true;
             }
+            // Nothing is known of this counter of an access that is known to be global.
+            let rule = match entry.key.class {
+                Class::FlatLgkmOld => &FLAT,
+                _ => rule,
+            };
             match entry.key.by {
                 PENDING => walk.report(rule, at, entry, false),
                 _ => walk.seen.need(&entry.key),
