@@ -7,8 +7,8 @@ use frontend::op::{BranchIf, Cmp};
 use frontend::{Op, Operand, Ty};
 
 use crate::cfg::{Block, Code, Item};
-use frontend::registers::{Reg, SCC, is_salu};
 use crate::solve::{State, solve};
+use frontend::registers::{Reg, SCC, is_salu};
 
 /// A set of facts, by number.
 pub(crate) type Set = u64;

@@ -10,8 +10,8 @@ use frontend::Op;
 
 use crate::cfg::{Code, Item, Routine};
 use crate::finding::Report;
-use frontend::registers::{self, Reg, Span};
 use crate::solve::{Entry, Least, solve};
+use frontend::registers::{self, Reg, Span};
 
 mod matrix;
 mod row;

@@ -8,8 +8,8 @@ use frontend::{Encoding, Inst, Op, Operand};
 
 use crate::cfg::{Code, Item};
 use crate::finding::{Certainty, Report, Rule};
-use frontend::registers::{Reg, SCC, Span, is_store, span};
 use crate::solve::{Entry, Least, solve};
+use frontend::registers::{Reg, SCC, Span, is_store, span};
 
 static HALF: Rule = Rule {
     id: "vccz-half",

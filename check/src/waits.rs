@@ -12,7 +12,7 @@ use frontend::inst::{EXEC_HI, EXEC_LO};
 use frontend::op::BranchIf;
 use frontend::registers::{self, Reg, VGPR, is_lds, is_vmem};
 use frontend::waits::{Class, WaitField, What, events};
-use frontend::{Encoding, Gfx, Op};
+use frontend::{Encoding, Gfx, Op, Operand};
 
 use crate::cfg::{Code, Item, Leaves, Routine};
 use crate::facts::{Facts, Set};
@@ -91,6 +91,9 @@ static RELATIVE: Rule = Rule {
     certainty: Certainty::C,
     source: "inferred",
 };
+
+/// The first of the pair that holds the return address, by LLVM's calling convention.
+const RETURN_ADDRESS: u8 = 30;
 
 /// Pseudo registers.
 const LDS: Reg = registers::END;
@@ -493,6 +496,11 @@ impl Walk<'_> {
     fn leave(&mut self, state: &mut Outstanding, block: usize) {
         let block = &self.code.blocks[block];
         if self.is_kernel || block.leaves != Leaves::Indirect {
+            return;
+        }
+        // A jump to another pair is a tail call, whose function waits itself.
+        let last = &self.code.items[block.items.end - 1].inst;
+        if last.op() == Op::SetPc && last.src[0] != Operand::Sgpr(RETURN_ADDRESS) {
             return;
         }
         state.use_all(&RETURN, block.items.end - 1, self, |key| {
