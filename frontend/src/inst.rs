@@ -5,6 +5,7 @@ use crate::desc::{Effects, Forms, InstDesc};
 use crate::op::Op;
 use crate::target::Gfx;
 use crate::ty::Ty;
+use crate::waits::WaitField;
 
 /// Code of VCC_LO in the SGPR file.
 pub const VCC_LO: u8 = 106;
@@ -268,9 +269,7 @@ impl Inst {
         let Operand::Imm(imm) = self.src[0] else {
             return false;
         };
-        // The count has two more bits on gfx9.
-        let high = if gfx.is_gfx9() { imm >> 14 & 3 } else { 0 };
-        self.op() == Op::Waitcnt && imm & 15 == 0 && high == 0
+        self.op() == Op::Waitcnt && WaitField::Vm.get(imm as u16, gfx) == Some(0)
     }
 
     /// Is the first destination also read, or written in part? Declared by the row, and by rule:
