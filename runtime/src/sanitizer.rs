@@ -1,9 +1,9 @@
 //! Dynamic checks: data races, reads of what nobody wrote, accesses out of allocations, divergent barriers.
 //!
 //! Engines announce each access to global memory and LDS, each barrier and what orders memory, before it is made, to
-//! the [`Sanitizer`] of the guest memory. It compares accesses by their order ([`order`]), not by the order in which this
+//! the [`Sanitizer`] of the guest memory. It compares accesses by their order (`sanitizer/order.rs`), not by the order in which this
 //! run made them: two accesses that nothing orders are a race in each run that makes both. The translating engine announces
-//! by calls in the code (`EffectFn::Observe` of `lower`), the interpreter by an observer ([`interp`]).
+//! by calls in the code (`EffectFn::Observe` of `lower`), the interpreter by an observer (`sanitizer/interp.rs`).
 //!
 //! The sources of the rules of order are LLVM's memory model for AMDGPU and its code for fences: a release waits for
 //! `vmcnt(0)`, an acquire is a load that bypasses L1 or an atomic, followed by `buffer_wbinvl1`.

@@ -1,6 +1,7 @@
 //! The lane IR as text, and what passes make of it: `tests/passes/*.ir` have a region, and behind a line of dashes what the pass that
 //! they name makes of it. `BLESS=1` writes the latter anew.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,23 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
+/// The code of the instructions that a region refers to, by address.
+fn sites(region: &str) -> HashMap<u64, Vec<u8>> {
+    let hexadecimal = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+    let sites = region.lines().filter_map(|line| line.strip_prefix("site "));
+    let site = |line: &str| {
+        let code = line.split(';').next()?;
+        let mut words = code.split_whitespace().skip(1);
+        let address = hexadecimal(words.next()?)?;
+        let words = words.filter_map(hexadecimal);
+        Some((
+            address,
+            words.flat_map(|word| (word as u32).to_le_bytes()).collect(),
+        ))
+    };
+    sites.filter_map(site).collect()
+}
+
 #[test]
 fn passes_make_of_regions_what_their_texts_say() {
     let bless = std::env::var_os("BLESS").is_some();
@@ -44,10 +62,12 @@ fn passes_make_of_regions_what_their_texts_say() {
         let pass = pass.unwrap_or_else(|| panic!("{name} begins with no pass"));
         let (f, gfx) = text::read(before).unwrap_or_else(|e| panic!("{name}: {e}"));
         let made = passes::alone(&f, pass).unwrap_or_else(|| panic!("{name}: no pass {pass}"));
-        let made = text::func(&made, gfx, &|_| None);
+        let words = sites(before);
+        let fetch = |address: u64| words.get(&address).map(Vec::as_slice);
+        let made = text::func(&made, gfx, &fetch);
         // What a pass makes is lane IR, too.
         let read = text::read(&made).unwrap_or_else(|e| panic!("{name}: {e}\n{made}"));
-        assert_eq!(text::func(&read.0, gfx, &|_| None), made);
+        assert_eq!(text::func(&read.0, gfx, &fetch), made);
         if made != after {
             match bless {
                 true => {

@@ -82,7 +82,11 @@ impl Record {
     pub(super) const NONE: Record = Record(0);
 
     fn of(state: State, by: Accessor) -> Record {
-        let released = if by.releases { RELEASES } else { 0 };
+        let flag = match state {
+            State::Atomic | State::AtomicByMany => by.learns,
+            _ => by.releases,
+        };
+        let released = if flag { RELEASES } else { 0 };
         Record(
             u64::from(by.site)
                 | (state as u64) << STATE_SHIFT
@@ -121,7 +125,7 @@ impl Record {
         self.0 & WRITTEN != 0
     }
 
-    /// See [`Accessor::releases`].
+    /// See [`Accessor::releases`]; of atomics [`Accessor::learns`].
     pub(super) fn releases(self) -> bool {
         self.0 & RELEASES != 0
     }
@@ -202,14 +206,14 @@ impl Record {
             // A poll: an order, if there is one, comes of it.
             AccessKind::CoherentRead => (self, None),
             AccessKind::Write => {
+                // The store of a flag or a lock: others poll it, or read it by atomics.
                 let meant = match state {
                     State::CoherentRead => true,
-                    // The store that releases a lock.
-                    State::Atomic | State::AtomicByMany => by.releases && !same_wave,
+                    State::Atomic | State::AtomicByMany => self.releases(),
                     _ => false,
                 };
                 let conflict = conflict.filter(|_| !meant && !before_all);
-                (next(State::Write), conflict)
+                (next(State::Write).written(meant), conflict)
             }
             AccessKind::Atomic => {
                 let unordered = match state {
@@ -218,7 +222,7 @@ impl Record {
                         self.is_written() && !same_group && !before
                     }
                     // The store is a flag.
-                    State::Write if self.releases() && by.learns => false,
+                    State::Write if (self.releases() || self.is_written()) && by.learns => false,
                     _ => !before_all,
                 };
                 let many = match state {

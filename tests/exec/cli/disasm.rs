@@ -445,7 +445,8 @@ fn ir_shows_the_regions_of_a_kernel() {
     let none = after("sinks");
     assert_eq!(none.status, 2);
     assert!(
-        none.stderr.contains("[possible values: sink, dead-lanes]"),
+        none.stderr
+            .contains("[possible values: observe, sink, dead-lanes]"),
         "{}",
         none.stderr
     );

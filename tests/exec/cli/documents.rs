@@ -14,9 +14,10 @@ const ELSEWHERE: [(&str, &str); 3] = [
 ];
 
 /// Pages whose commands are run here.
-const HERE: [&str; 20] = [
+const HERE: [&str; 21] = [
     "ARCHITECTURE.md",
     "docs/check.md",
+    "docs/dynamic.md",
     "docs/coverage.md",
     "docs/debian.md",
     "docs/debugger.md",
@@ -90,6 +91,7 @@ fn hip() -> bool {
 fn commands_that_need_nothing() {
     for name in [
         "docs/check.md",
+        "docs/dynamic.md",
         "docs/coverage.md",
         "docs/debugger.md",
         "docs/introduction.md",
