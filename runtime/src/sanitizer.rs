@@ -27,7 +27,9 @@ mod state;
 mod tests;
 
 pub use findings::{Benign, Finding, Rule, Side};
-pub(crate) use interp::{Sanitizing, step};
+pub(crate) use interp::Sanitizing;
+#[cfg(feature = "jit")]
+pub(crate) use interp::step;
 pub use record::AccessKind;
 pub(crate) use runs::{WaveAccess, kind_of, returns};
 use state::State;

@@ -148,7 +148,11 @@ fn decode(code: u32) -> (Observed, u32, u32) {
 
 fn addresses(low: &Words<'_>, high: &Words<'_>) -> [u64; LANES] {
     let (low, high) = (low.all(), high.all());
-    std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
+    let mut addresses = [0; LANES];
+    for (address, (low, high)) in addresses.iter_mut().zip(low.iter().zip(&high)) {
+        *address = u64::from(*low) | u64::from(*high) << 32;
+    }
+    addresses
 }
 
 /// The active lanes of which this is true.

@@ -102,6 +102,13 @@ fn announce(sanitizer: &Sanitizer, group: &Group<'_>, inst: &Inst, pc: u64, made
     ) {
         return;
     }
+    let kinds = made
+        .iter()
+        .map(|made| (made.accessed.access, made.accessed.lds));
+    let atomic = |lds| kinds.clone().any(|kind| kind == (Access::Atomic, lds));
+    if atomic(true) && atomic(false) {
+        sanitizer.mixed_atomic(group, group.wave, pc);
+    }
     let mut rest = made;
     while let Some(first) = rest.first() {
         let (access, lds) = (first.accessed.access, first.accessed.lds);

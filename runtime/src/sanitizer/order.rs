@@ -97,7 +97,7 @@ impl Order {
                 before: true,
             };
         }
-        let [Some(earlier_one), Some(one)] = [earlier, now].map(|n| self.interval(n)) else {
+        let (Some(earlier_one), Some(one)) = (self.interval(earlier), self.interval(now)) else {
             return Past {
                 same_group: false,
                 same_round: false,
@@ -123,6 +123,9 @@ impl Order {
     }
 
     fn knows(&self, wave: Wave, earlier: Interval, number: u64) -> bool {
+        if self.clocks.is_empty() {
+            return false;
+        }
         let clock = self.clocks.get(&wave);
         clock.is_some_and(|clock| {
             let waves = [earlier.wave, ALL].map(|wave| (earlier.group, wave));
@@ -132,11 +135,9 @@ impl Order {
 
     /// Has the wave, or its workgroup, learned of others by flags?
     pub(super) fn knows_others(&self, now: u64) -> bool {
-        let waves = self
-            .interval(now)
-            .map(|one| [(one.group, one.wave), (one.group, ALL)]);
-        let mut waves = waves.into_iter().flatten();
-        waves.any(|wave| self.clocks.contains_key(&wave))
+        let knows = |wave: Wave| self.clocks.contains_key(&wave);
+        let learned = |one: Interval| knows((one.group, one.wave)) || knows((one.group, ALL));
+        !self.clocks.is_empty() && self.interval(now).is_some_and(learned)
     }
 
     /// What others learn from the wave of an interval if they read a flag that it changes: what it knows, its own past, and

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use frontend::flow::branch_target;
 use frontend::inst::Operand;
+use frontend::op::Space;
 use frontend::ty::Ty;
 use frontend::{Encoding, Inst, Op};
 
+use super::runs::returns;
 use crate::LoadedCode;
 
 /// Where an instruction is.
@@ -30,7 +32,7 @@ pub(super) struct Site {
 const MOST: usize = u16::MAX as usize;
 
 /// Entries of the cache.
-const RECENT: usize = 64;
+const RECENT: usize = 1024;
 
 /// The most instructions of a loop that polls.
 const LOOP: usize = 32;
@@ -42,6 +44,8 @@ pub(super) struct Sites {
     recent: [Option<(Place, u16)>; RECENT],
     /// By number of the loaded code.
     uses: HashMap<u64, Uses>,
+    /// Of the code of the last access.
+    last: Option<(u64, Uses)>,
 }
 
 /// What code uses to order waves, besides barriers.
@@ -51,6 +55,8 @@ pub(super) struct Uses {
     pub(super) acquires: bool,
     /// It polls LDS.
     pub(super) polls_lds: bool,
+    /// It polls LDS, or reads it by atomics: waves of a workgroup may learn of one another by flags.
+    pub(super) lds_flags: bool,
 }
 
 impl Default for Sites {
@@ -60,6 +66,7 @@ impl Default for Sites {
             numbers: HashMap::new(),
             recent: [None; RECENT],
             uses: HashMap::new(),
+            last: None,
         }
     }
 }
@@ -104,23 +111,37 @@ impl Sites {
 
     /// What the code uses to order waves.
     pub(super) fn uses(&mut self, code: &LoadedCode) -> Uses {
+        if let Some((id, uses)) = self.last
+            && id == code.id()
+        {
+            return uses;
+        }
         let known = self.uses.entry(code.id());
-        *known.or_insert_with(|| {
-            let mut uses = Uses::default();
-            for (address, bytes) in code.segments() {
-                let instructions = Instructions {
-                    code,
-                    pc: address,
-                    end: address + bytes.len() as u64,
-                };
-                for (pc, inst) in instructions {
-                    uses.acquires |= inst.op() == Op::CacheCtl;
-                    let lds = inst.desc.encoding == Encoding::Ds;
-                    uses.polls_lds |= lds && polls(code, pc);
-                }
+        let uses = *known.or_insert_with(|| Uses::of(code));
+        self.last = Some((code.id(), uses));
+        uses
+    }
+}
+
+impl Uses {
+    fn of(code: &LoadedCode) -> Uses {
+        let mut uses = Uses::default();
+        for (address, bytes) in code.segments() {
+            let instructions = Instructions {
+                code,
+                pc: address,
+                end: address + bytes.len() as u64,
+            };
+            for (pc, inst) in instructions {
+                let lds = inst.desc.encoding == Encoding::Ds;
+                let atomic = matches!(inst.op(), Op::Atomic(Space::Lds | Space::Flat, _));
+                uses.acquires |= inst.op() == Op::CacheCtl;
+                uses.polls_lds |= lds && polls(code, pc);
+                uses.lds_flags |= atomic && returns(&inst);
             }
-            uses
-        })
+        }
+        uses.lds_flags |= uses.polls_lds;
+        uses
     }
 }
 

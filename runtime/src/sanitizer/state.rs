@@ -323,9 +323,12 @@ impl State {
         let (access, by) = self.announced(group, access);
         let made = (access, by);
         let size = u64::from(group.lds.size());
+        let uses = self.sites.uses(group.code);
         let (mut met, mut outside) = (Vec::new(), None);
         for run in access.runs() {
-            if matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic) {
+            if uses.lds_flags
+                && matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic)
+            {
                 self.observe_lds_flags(&made, &run);
             }
             let (_, running) = self.current.as_mut().expect("a workgroup was entered");
@@ -348,7 +351,7 @@ impl State {
             self.at_address(Rule::OutOfLds, &made, at, None);
         }
         let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
-        if changes && self.sites.uses(group.code).polls_lds {
+        if changes && uses.polls_lds {
             self.running().wave(access.wave as u8).interval = None;
         }
         for (at, lane, what) in met {
