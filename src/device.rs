@@ -134,8 +134,7 @@ impl Device {
     }
 
     /// A device with these options.
-    pub fn with_options(mut options: DeviceOptions) -> Result<Device, Error> {
-        options.engine_options.sanitize = options.sanitize;
+    pub fn with_options(options: DeviceOptions) -> Result<Device, Error> {
         let engine = runtime::engine::create(options.engine, &options.engine_options)?;
         Device::with_engine(options, engine)
     }

@@ -16,7 +16,7 @@ mod tree;
 pub use array::Array;
 pub use compare::{Comparison, Errors, FirstMismatch, Greatest, Tolerance};
 pub use error::{ManifestError, Place};
-pub use parse::read_whole;
+pub use runtime::files::read_whole;
 
 pub use crate::dtype::{Dtype, Value};
 
@@ -181,7 +181,7 @@ impl Manifest {
                  {{ file = \"x.npy\" }}"
             )));
         }
-        let bytes = parse::read_whole(path).map_err(|cause| unreadable(&cause))?;
+        let bytes = read_whole(path).map_err(|cause| unreadable(&cause))?;
         let text = String::from_utf8(bytes)
             .map_err(|cause| unreadable(&format!("it is no text: {}", cause.utf8_error())))?;
         Manifest::parse(path, &text)

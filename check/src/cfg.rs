@@ -7,9 +7,8 @@ use frontend::decode::misaligned;
 use frontend::flow::{Addresses, branch_target};
 use frontend::inst::Dpp;
 use frontend::op::BranchIf;
-use frontend::{Gfx, Inst, Op, Operand, decode};
-
 use frontend::registers::{Reg, Uses, is_relative, is_valu};
+use frontend::{Gfx, Inst, Op, Operand, decode};
 
 /// What a kernel's descriptor says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,14 @@
-//! What conditional branches say about scalar registers: a register equals a constant or does not, while it is not
-//! written. Code often asks the same question twice, so that some paths cannot be taken.
+//! Facts about scalar registers that conditional branches establish: a register equals a constant, or does not, until
+//! it is written. Code often tests one condition twice, which makes some paths infeasible.
 
 use std::collections::BTreeMap;
 
 use frontend::op::{BranchIf, Cmp};
+use frontend::registers::{Reg, SCC, is_salu};
 use frontend::{Op, Operand, Ty};
 
 use crate::cfg::{Block, Code, Item};
 use crate::solve::{State, solve};
-use frontend::registers::{Reg, SCC, is_salu};
 
 /// A set of facts, by number.
 pub(crate) type Set = u64;

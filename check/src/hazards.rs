@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use frontend::Op;
+use frontend::registers::{self, Reg, Span};
 
 use crate::cfg::{Code, Item, Routine};
 use crate::finding::Report;
 use crate::solve::{Entry, Least, solve};
-use frontend::registers::{self, Reg, Span};
 
 mod matrix;
 mod row;
@@ -33,7 +33,7 @@ struct Key {
     reg: Reg,
     /// The producer's index plus one, if its row tells producers apart.
     apart: u32,
-    /// Is an instruction between that the row asks for?
+    /// Is an instruction of the kind that the row requires in between?
     behind: bool,
     nops: Nops,
 }

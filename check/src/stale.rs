@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use frontend::inst::{VCC_HI, VCC_LO};
 use frontend::op::{BranchIf, Data, Space};
+use frontend::registers::{Reg, SCC, Span, is_store, span};
 use frontend::{Encoding, Inst, Op, Operand};
 
 use crate::cfg::{Code, Item};
 use crate::finding::{Certainty, Report, Rule};
 use crate::solve::{Entry, Least, solve};
-use frontend::registers::{Reg, SCC, Span, is_store, span};
 
 static HALF: Rule = Rule {
     id: "vccz-half",

@@ -307,7 +307,7 @@ fn a_run_of_loads_keeps_its_sources() {
     let mut routine = routine(Gfx::Gfx900, &code, Some(KERNEL));
     assert_eq!(check(&routine).findings, []);
     routine.xnack = true;
-    // Alone in its run it is no finding.
+    // The only load of a run is no finding.
     let alone = &check(&routine).findings[0];
     assert_eq!(
         (alone.rule.id, alone.severity),

@@ -118,7 +118,7 @@ struct Key {
     by: u32,
     /// Would a wait with a number greater by one not have completed it?
     exact: bool,
-    /// Does its effect depend on EXEC, which has not been written since? If it turns out to be zero, there was none.
+    /// Does its effect depend on EXEC, which has not been written since? It has none if EXEC is zero.
     lanes: bool,
     /// What held when it was issued, about registers that have not been written since.
     facts: Set,

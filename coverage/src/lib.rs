@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use runtime::coverage::Coverage;
+use runtime::files::read_whole;
 use sha2::{Digest as _, Sha256};
 
 mod format;
@@ -64,7 +65,7 @@ pub enum CoverageError {
         version: u64,
     },
     /// Its contents contradict themselves.
-    #[error("the coverage file {} is damaged: {detail}; remove it and run again", .path.display())]
+    #[error("the coverage file {} is damaged: {detail}; remove it and repeat the runs", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -113,7 +114,7 @@ impl CoverageFile {
     ///
     /// [`CoverageError`] if it cannot be read, or is no intact coverage file of this version.
     pub fn read(path: &Path) -> Result<CoverageFile, CoverageError> {
-        let bytes = std::fs::read(path).map_err(|error| CoverageError::Read {
+        let bytes = read_whole(path).map_err(|error| CoverageError::Read {
             path: path.to_owned(),
             error,
         })?;

@@ -35,6 +35,21 @@ pub enum Encoding {
     Exp,
 }
 
+impl Encoding {
+    /// Do such instructions run once for the wave, on the scalar unit or on scalar memory? All others run in lanes.
+    pub const fn is_scalar(self) -> bool {
+        matches!(
+            self,
+            Encoding::Sop1
+                | Encoding::Sop2
+                | Encoding::Sopk
+                | Encoding::Sopc
+                | Encoding::Sopp
+                | Encoding::Smem
+        )
+    }
+}
+
 /// No opcode on this target.
 pub const ABSENT: u16 = u16::MAX;
 

@@ -8,7 +8,7 @@ use crate::guard::say;
 use crate::lock::lock;
 use crate::state::Runtime;
 
-/// Merges what the whole program has executed into a file.
+/// Merges the program's coverage into a file.
 pub(crate) fn write(rt: &Runtime, path: &Path) {
     // A process that was forked off has this one's counts, too.
     if std::process::id() != rt.process {

@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use frontend::{Gfx, LANES, WaveState};
 
 use crate::engine::{Engine, EngineError, EngineKind, EngineOptions, Exit, Group};
-use crate::fault::WaveFault;
-use crate::interp::{count, step};
+use crate::interp::{run, step};
 use crate::lockstep::sgpr_name;
 use crate::trace::{Format, RegisterChange, RegisterValue};
 
@@ -155,24 +154,10 @@ struct Interpreting(Arc<Breaks>);
 
 impl Engine for Interpreting {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
-        loop {
-            let pc = wave.pc;
-            let code = group.code;
-            let inst = match code.inst_at(pc) {
-                Ok(inst) => inst,
-                Err(kind) => {
-                    let lane = None;
-                    return Exit::Fault(WaveFault { kind, pc, lane });
-                }
-            };
+        run(wave, group, fuel, |wave, group, inst| {
             self.0.arrive(wave, group);
-            count(wave, group, inst);
-            match step(wave, group, inst).map(|flow| flow.exit(fuel)) {
-                Ok(None) => {}
-                Ok(Some(exit)) => return exit,
-                Err(fault) => return Exit::Fault(fault),
-            }
-        }
+            step(wave, group, inst)
+        })
     }
 }
 

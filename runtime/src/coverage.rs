@@ -15,8 +15,7 @@ use frontend::{Inst, Op, WaveState};
 
 use crate::code::LoadedCode;
 use crate::engine::{Engine, Exit, Group};
-use crate::fault::WaveFault;
-use crate::interp::{Flow, Interpreter, count, is_scalar, step};
+use crate::interp::{Flow, Interpreter, run, step};
 
 /// Counts by guest address; no entry where nothing was executed.
 pub type Coverage = BTreeMap<u64, Counts>;
@@ -97,7 +96,7 @@ impl Counts {
         flow: Option<&Flow>,
     ) {
         self.executions += 1;
-        if !is_scalar(inst) {
+        if !inst.desc.encoding.is_scalar() {
             self.lanes += u64::from(before.exec.count_ones());
         }
         let Some(flow) = flow else { return };
@@ -128,8 +127,14 @@ pub(crate) struct Covering {
 
 impl Engine for Covering {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
-        let mut counts = HashMap::new();
-        let exit = run(wave, group, fuel, &mut counts);
+        let mut counts: HashMap<u64, Counts> = HashMap::new();
+        let exit = run(wave, group, fuel, |wave, group, inst| {
+            let before = Before::of(wave);
+            let result = step(wave, group, inst);
+            let counts = counts.entry(before.pc).or_default();
+            counts.note(&before, inst, wave, result.as_ref().ok());
+            result
+        });
         let mut all = self.counts.lock().expect("no holder of the lock panics");
         let load = all.entry(group.code.id()).or_default();
         for (pc, counts) in counts {
@@ -146,35 +151,5 @@ impl Engine for Covering {
         let mut all = self.counts.lock().expect("no holder of the lock panics");
         let counts = all.remove(&code.id()).unwrap_or_default();
         Some(counts.into_iter().collect())
-    }
-}
-
-/// Runs a wave as the interpreter does.
-fn run(
-    wave: &mut WaveState,
-    group: &mut Group<'_>,
-    fuel: &mut u64,
-    counts: &mut HashMap<u64, Counts>,
-) -> Exit {
-    loop {
-        let before = Before::of(wave);
-        let pc = before.pc;
-        let code = group.code;
-        let inst = match code.inst_at(pc) {
-            Ok(inst) => inst,
-            Err(kind) => {
-                let lane = None;
-                return Exit::Fault(WaveFault { kind, pc, lane });
-            }
-        };
-        count(wave, group, inst);
-        let result = step(wave, group, inst);
-        let counts = counts.entry(pc).or_default();
-        counts.note(&before, inst, wave, result.as_ref().ok());
-        match result.map(|flow| flow.exit(fuel)) {
-            Ok(None) => {}
-            Ok(Some(exit)) => return exit,
-            Err(fault) => return Exit::Fault(fault),
-        }
     }
 }

@@ -7,7 +7,7 @@
 //! - An ordered class completes oldest first, others (scalar memory, FLAT) only at a count of 0. Of results
 //!   that complete at once and in no order the youngest arrive first.
 //! - Exports and, on gfx6, stores of vector memory read their data late. Where it has changed before the
-//!   wait they are done again, with what the registers then hold.
+//!   wait they are repeated with the current contents of the registers.
 //!
 //! Not delayed are contents of LDS and memory, so that a missing wait at a barrier, for LDS that a load
 //! fills, or for stores, does not show; nor VCCZ, nor messages.
@@ -20,7 +20,7 @@ use frontend::WaveState;
 
 use crate::engine::{Engine, Exit, Group};
 use crate::fault::{FaultKind, WaveFault};
-use crate::interp::{self, Flow};
+use crate::interp;
 
 mod issue;
 mod kept;
@@ -70,29 +70,20 @@ impl Lengths {
     }
 }
 
-/// Runs a wave until it leaves, or has run `left` instructions.
-fn run(
-    wave: &mut WaveState,
-    group: &mut Group<'_>,
-    (fuel, left): (&mut u64, &mut u64),
-    mut step: impl FnMut(&mut WaveState, &mut Group<'_>) -> Result<Flow, WaveFault>,
-) -> Exit {
-    loop {
-        let Some(less) = left.checked_sub(1) else {
-            let what = "a run that is longer than twice the ordinary one".to_owned();
-            return Exit::Fault(WaveFault {
-                kind: FaultKind::Unsupported { what },
-                pc: wave.pc,
-                lane: None,
-            });
-        };
-        *left = less;
-        match step(wave, group).map(|flow| flow.exit(fuel)) {
-            Ok(None) => {}
-            Ok(Some(exit)) => return exit,
-            Err(fault) => return Exit::Fault(fault),
-        }
-    }
+/// One instruction less is left.
+///
+/// # Errors
+///
+/// None was left.
+fn spend(left: &mut u64, pc: u64) -> Result<(), WaveFault> {
+    *left = left.checked_sub(1).ok_or_else(|| WaveFault {
+        kind: FaultKind::Unsupported {
+            what: "a run that is longer than twice the ordinary one".to_owned(),
+        },
+        pc,
+        lane: None,
+    })?;
+    Ok(())
 }
 
 /// The ordinary interpreter.
@@ -103,14 +94,12 @@ struct Ordinary {
 impl Engine for Ordinary {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
         self.lengths.begin();
-        let mut left = u64::MAX;
-        let exit = run(wave, group, (fuel, &mut left), |wave, group| {
-            let code = group.code;
-            let inst = interp::fetch(code, wave.pc)?;
-            interp::count(wave, group, inst);
+        let mut length = 0;
+        let exit = interp::run(wave, group, fuel, |wave, group, inst| {
+            length += 1;
             interp::step(wave, group, inst)
         });
-        self.lengths.ordinary.fetch_add(u64::MAX - left, Relaxed);
+        self.lengths.ordinary.fetch_add(length, Relaxed);
         exit
     }
 
@@ -144,7 +133,7 @@ impl Delayed {
         }
     }
 
-    /// A wave's registers when all that is outstanding has arrived; `None` if nothing is.
+    /// A wave's registers with all outstanding results delivered; `None` if there are none.
     pub fn arrived(&self, wave: &WaveState) -> Option<Box<WaveState>> {
         let waves = lock(&self.waves);
         let outstanding = waves.get(&wave.resume)?;
@@ -189,10 +178,8 @@ impl Engine for Delayed {
         let mut outstanding = self.take(wave);
         let all = self.lengths.left();
         let mut left = all;
-        let exit = run(wave, group, (fuel, &mut left), |wave, group| {
-            let code = group.code;
-            let inst = interp::fetch(code, wave.pc)?;
-            interp::count(wave, group, inst);
+        let exit = interp::run(wave, group, fuel, |wave, group, inst| {
+            spend(&mut left, wave.pc)?;
             outstanding.step(wave, group, inst, self.seed, None)
         });
         self.lengths.delayed.fetch_add(all - left, Relaxed);

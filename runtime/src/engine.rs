@@ -393,8 +393,6 @@ pub struct EngineOptions {
     pub exact_nan: bool,
     /// An instruction that the translator would hand to the interpreter is a fault instead.
     pub no_fallback: bool,
-    /// Announce what waves do to the sanitizer of guest memory, which must have one.
-    pub sanitize: bool,
     /// What to profile for `Engine::take_profile`.
     pub profile: Option<Profiling>,
     /// The back end.
@@ -446,7 +444,6 @@ pub fn create(
     options: &EngineOptions,
 ) -> Result<Box<dyn Engine + Send>, EngineError> {
     match kind {
-        EngineKind::Interp if options.sanitize => Ok(Box::new(crate::sanitizer::Sanitizing)),
         EngineKind::Interp if options.profile == Some(Profiling::Coverage) => {
             Ok(Box::new(Covering::default()))
         }

@@ -42,6 +42,7 @@ use frontend::{Encoding, Inst, Op, WaveState};
 use crate::code::LoadedCode;
 use crate::engine::{Engine, Exit, Group};
 use crate::fault::WaveFault;
+use crate::sanitizer;
 pub(crate) use address::addresses;
 use control::Control;
 pub(crate) use observe::{Accessed, Accesses, Observer};
@@ -140,7 +141,7 @@ pub(crate) fn fetch(code: &LoadedCode, pc: u64) -> Result<&Inst, WaveFault> {
 pub(crate) fn count(wave: &WaveState, group: &mut Group<'_>, inst: &Inst) {
     if group.counting {
         group.stats.instructions += 1;
-        group.stats.lane_instructions += match is_scalar(inst) {
+        group.stats.lane_instructions += match inst.desc.encoding.is_scalar() {
             true => 1,
             false => u64::from(wave.exec().count_ones()),
         };
@@ -165,7 +166,7 @@ fn note_vgprs(wave: &mut WaveState, inst: &Inst) {
 
 /// Vector instructions of every kind are skipped under VSKIP.
 pub(crate) fn is_skipped(wave: &WaveState, inst: &Inst) -> bool {
-    wave.mode & mode::VSKIP != 0 && !is_scalar(inst)
+    wave.mode & mode::VSKIP != 0 && !inst.desc.encoding.is_scalar()
 }
 
 /// Maximum number of VGPRs that an instruction writes.
@@ -210,20 +211,33 @@ impl<O: Observer> Exec<'_, '_, O> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interpreter;
 
+/// Runs a wave until it leaves; `execute` executes the instruction at its PC.
+pub(crate) fn run(
+    wave: &mut WaveState,
+    group: &mut Group<'_>,
+    fuel: &mut u64,
+    mut execute: impl FnMut(&mut WaveState, &mut Group<'_>, &Inst) -> Result<Flow, WaveFault>,
+) -> Exit {
+    loop {
+        let code = group.code;
+        let inst = match fetch(code, wave.pc) {
+            Ok(inst) => inst,
+            Err(fault) => return Exit::Fault(fault),
+        };
+        count(wave, group, inst);
+        match execute(wave, group, inst).map(|flow| flow.exit(fuel)) {
+            Ok(None) => {}
+            Ok(Some(exit)) => return exit,
+            Err(fault) => return Exit::Fault(fault),
+        }
+    }
+}
+
 impl Engine for Interpreter {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
-        loop {
-            let code = group.code;
-            let inst = match fetch(code, wave.pc) {
-                Ok(inst) => inst,
-                Err(fault) => return Exit::Fault(fault),
-            };
-            count(wave, group, inst);
-            match step(wave, group, inst).map(|flow| flow.exit(fuel)) {
-                Ok(None) => {}
-                Ok(Some(exit)) => return exit,
-                Err(fault) => return Exit::Fault(fault),
-            }
+        match group.memory.sanitizer() {
+            None => run(wave, group, fuel, step),
+            Some(_) => run(wave, group, fuel, sanitizer::step),
         }
     }
 
@@ -239,16 +253,4 @@ impl Engine for Interpreter {
             Err(fault) => Exit::Fault(fault),
         })
     }
-}
-
-pub(crate) fn is_scalar(inst: &Inst) -> bool {
-    matches!(
-        inst.desc.encoding,
-        Encoding::Sop1
-            | Encoding::Sop2
-            | Encoding::Sopc
-            | Encoding::Sopk
-            | Encoding::Sopp
-            | Encoding::Smem
-    )
 }

@@ -203,13 +203,6 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
         true => JitOptions::exact(),
         false => JitOptions::default(),
     };
-    let base = JitOptions {
-        code: Options {
-            sanitize: options.sanitize,
-            ..base.code
-        },
-        ..base
-    };
     let jit_options = JitOptions {
         no_fallback: options.no_fallback,
         profile: options.profile,

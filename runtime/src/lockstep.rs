@@ -276,7 +276,7 @@ impl Pair {
                     .first_registers
                     .get_or_insert((start.pc, registers));
             }
-            // After a read of the clock both go on with the reference's value.
+            // After a read of the clock both continue with the reference's value.
             if !agree || (whole.is_some() && !touched.clock) {
                 progress.other = Some(std::mem::replace(&mut other, WaveState::new_boxed()));
             } else if whole.is_some() {

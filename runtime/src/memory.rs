@@ -48,7 +48,9 @@
 mod accesses;
 mod arena;
 mod copy;
+mod error;
 mod host;
+mod load_store;
 mod marks;
 mod outside;
 mod scratch;
@@ -56,7 +58,7 @@ pub(crate) mod sixteen;
 mod table;
 
 use std::sync::RwLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memmap2::UncheckedAdvice;
 
@@ -66,6 +68,7 @@ use crate::sanitizer::Sanitizer;
 use accesses::Recorder;
 pub use accesses::{Accesses, Conflict};
 use arena::Arena;
+pub use error::{AllocError, MemoryError};
 use host::HostRanges;
 use marks::Marks;
 pub use marks::Overrun;
@@ -90,106 +93,6 @@ const LARGE: u64 = 4 << 20;
 
 /// A large page of the usual hosts.
 const LARGE_PAGE: u64 = 2 << 20;
-
-/// A refused access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MemoryError {
-    /// Outside the arena and all registered ranges, or (checked mode) outside live allocations.
-    #[error("{} of {bytes} bytes at 0x{address:x}, which is outside guest memory", .access.name())]
-    Unmapped {
-        /// Kind of the access.
-        access: Access,
-        /// First byte.
-        address: u64,
-        /// Size.
-        bytes: u32,
-    },
-    /// A write of the guest to memory that kernels may only read.
-    #[error("{} of {bytes} bytes at 0x{address:x}, which kernels may only read", .access.name())]
-    ReadOnly {
-        /// Kind of the access.
-        access: Access,
-        /// First byte.
-        address: u64,
-        /// Size.
-        bytes: u32,
-    },
-    /// Checked mode: scratch that was never written.
-    #[error("read of {bytes} bytes of scratch at offset 0x{offset:x}, which was never written")]
-    Unwritten {
-        /// Offset in the lane's scratch.
-        offset: u64,
-        /// Size.
-        bytes: u32,
-    },
-    /// An atomic that is not aligned to its size.
-    #[error("{} of {bytes} bytes at 0x{address:x}, which is not aligned", .access.name())]
-    Misaligned {
-        /// Kind of the access.
-        access: Access,
-        /// First byte.
-        address: u64,
-        /// Size.
-        bytes: u32,
-    },
-}
-
-/// A request for memory that cannot be met.
-#[derive(Debug, thiserror::Error)]
-pub enum AllocError {
-    /// The host reserves no address space.
-    #[error("the host refuses to reserve even {bytes} bytes of address space: {error}")]
-    Reserve {
-        /// The least that was tried.
-        bytes: u64,
-        /// The host's error.
-        error: std::io::Error,
-    },
-    /// The requested address space is in use, or this host has none at fixed addresses.
-    #[error("the host refuses to reserve {bytes} bytes of address space at 0x{address:x}: {error}")]
-    ReserveAt {
-        /// The requested address.
-        address: u64,
-        /// The requested size.
-        bytes: u64,
-        /// The host's error.
-        error: std::io::Error,
-    },
-    /// The arena is full.
-    #[error(
-        "no room for {bytes} bytes of guest memory (arena of {arena} bytes, {live} in use); \
-         free buffers or reserve a larger arena"
-    )]
-    Full {
-        /// Requested size.
-        bytes: u64,
-        /// Size of the arena.
-        arena: u64,
-        /// Currently allocated size.
-        live: u64,
-    },
-    /// An allocation at a requested address is not possible.
-    #[error(
-        "no room for {bytes} bytes at 0x{address:x}: the address is in use, no multiple of 256, or outside guest \
-         memory, which has {arena} bytes at 0x{base:x}"
-    )]
-    Taken {
-        /// The requested address.
-        address: u64,
-        /// The requested size.
-        bytes: u64,
-        /// First address of the arena.
-        base: u64,
-        /// Size of the arena.
-        arena: u64,
-    },
-    /// An alignment that is no power of two.
-    #[error("alignment {0} is not a power of two")]
-    Alignment(u64),
-    /// Nothing was allocated at the address.
-    #[error("0x{0:x} is not the address of an allocation")]
-    NotAllocated(u64),
-}
 
 /// How guest memory is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -771,183 +674,6 @@ impl Memory {
     /// Restores the result of [`Memory::scratch_written`].
     pub(crate) fn set_scratch_written(&self, start: u64, written: &[u64]) {
         self.scratch.set_written(start, written);
-    }
-
-    // ---- accesses of the guest
-
-    /// Loads `N` bytes.
-    #[inline]
-    pub fn load<const N: usize>(&self, address: u64) -> Result<[u8; N], MemoryError> {
-        let ptr = self.locate(Access::Read, address, N as u64)?;
-        let mut bytes = [0; N];
-        copy::copy_out(ptr, &mut bytes);
-        Ok(bytes)
-    }
-
-    /// Stores `N` bytes.
-    #[inline]
-    pub fn store<const N: usize>(&self, address: u64, bytes: [u8; N]) -> Result<(), MemoryError> {
-        let ptr = self.locate_write(Access::Write, address, N as u64)?;
-        copy::copy_in(ptr, &bytes);
-        Ok(())
-    }
-
-    /// Loads a byte.
-    #[inline]
-    pub fn load_u8(&self, address: u64) -> Result<u8, MemoryError> {
-        self.load(address).map(u8::from_le_bytes)
-    }
-
-    /// Loads two bytes.
-    #[inline]
-    pub fn load_u16(&self, address: u64) -> Result<u16, MemoryError> {
-        self.load(address).map(u16::from_le_bytes)
-    }
-
-    /// Loads a dword.
-    #[inline]
-    pub fn load_u32(&self, address: u64) -> Result<u32, MemoryError> {
-        self.load(address).map(u32::from_le_bytes)
-    }
-
-    /// Loads a pair of dwords.
-    #[inline]
-    pub fn load_u64(&self, address: u64) -> Result<u64, MemoryError> {
-        self.load(address).map(u64::from_le_bytes)
-    }
-
-    /// Stores a byte.
-    #[inline]
-    pub fn store_u8(&self, address: u64, value: u8) -> Result<(), MemoryError> {
-        self.store(address, value.to_le_bytes())
-    }
-
-    /// Stores two bytes.
-    #[inline]
-    pub fn store_u16(&self, address: u64, value: u16) -> Result<(), MemoryError> {
-        self.store(address, value.to_le_bytes())
-    }
-
-    /// Stores a dword.
-    #[inline]
-    pub fn store_u32(&self, address: u64, value: u32) -> Result<(), MemoryError> {
-        self.store(address, value.to_le_bytes())
-    }
-
-    /// Stores a pair of dwords.
-    #[inline]
-    pub fn store_u64(&self, address: u64, value: u64) -> Result<(), MemoryError> {
-        self.store(address, value.to_le_bytes())
-    }
-
-    /// Loads consecutive dwords; one access, checked as a whole.
-    #[inline]
-    pub fn load_dwords(&self, address: u64, out: &mut [u32]) -> Result<(), MemoryError> {
-        let ptr = self.locate(Access::Read, address, out.len() as u64 * 4)?;
-        for (i, word) in out.iter_mut().enumerate() {
-            let mut bytes = [0; 4];
-            copy::copy_out(ptr.wrapping_add(i * 4), &mut bytes);
-            *word = u32::from_le_bytes(bytes);
-        }
-        Ok(())
-    }
-
-    /// Stores consecutive dwords; one access, checked as a whole.
-    #[inline]
-    pub fn store_dwords(&self, address: u64, words: &[u32]) -> Result<(), MemoryError> {
-        let ptr = self.locate_write(Access::Write, address, words.len() as u64 * 4)?;
-        for (i, word) in words.iter().enumerate() {
-            copy::copy_in(ptr.wrapping_add(i * 4), &word.to_le_bytes());
-        }
-        Ok(())
-    }
-
-    /// Stores any number of bytes; one access, checked as a whole.
-    #[inline]
-    pub fn store_bytes(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
-        let ptr = self.locate_write(Access::Write, address, bytes.len() as u64)?;
-        copy::copy_in(ptr, bytes);
-        Ok(())
-    }
-
-    /// Replaces a dword by `new(old)` in one step as all threads see it; gives the old value. `new`
-    /// may be called more than once.
-    pub fn atomic_u32(
-        &self,
-        address: u64,
-        mut new: impl FnMut(u32) -> u32,
-    ) -> Result<u32, MemoryError> {
-        let ptr = self.check_atomic(address, 4)?.cast::<u32>();
-        // SAFETY: `check_atomic` proved that four bytes are accessible, valid as long as `self` is,
-        // and aligned; all concurrent accesses are atomic (head of the module).
-        let cell = unsafe { AtomicU32::from_ptr(ptr) };
-        let update = |old| Some(new(u32::from_le(old)).to_le());
-        match cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {
-            Ok(old) | Err(old) => Ok(u32::from_le(old)),
-        }
-    }
-
-    /// As [`Memory::atomic_u32`], for a pair of dwords.
-    pub fn atomic_u64(
-        &self,
-        address: u64,
-        mut new: impl FnMut(u64) -> u64,
-    ) -> Result<u64, MemoryError> {
-        let ptr = self.check_atomic(address, 8)?.cast::<u64>();
-        // SAFETY: `check_atomic` proved that eight bytes are accessible, valid as long as `self`
-        // is, and aligned; all concurrent accesses are atomic (head of the module).
-        let cell = unsafe { AtomicU64::from_ptr(ptr) };
-        let update = |old| Some(new(u64::from_le(old)).to_le());
-        match cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {
-            Ok(old) | Err(old) => Ok(u64::from_le(old)),
-        }
-    }
-
-    #[inline]
-    fn check_atomic(&self, address: u64, bytes: usize) -> Result<*mut u8, MemoryError> {
-        let access = Access::Atomic;
-        let ptr = self.locate_write(access, address, bytes as u64)?;
-        if address.is_multiple_of(bytes as u64) {
-            Ok(ptr)
-        } else {
-            Err(MemoryError::Misaligned {
-                access,
-                address,
-                bytes: bytes as u32,
-            })
-        }
-    }
-
-    // ---- accesses of the host, which may write read-only memory
-
-    /// Reads bytes.
-    pub fn read_bytes(&self, address: u64, out: &mut [u8]) -> Result<(), MemoryError> {
-        if out.is_empty() {
-            return Ok(());
-        }
-        let ptr = self.locate(Access::Read, address, out.len() as u64)?;
-        copy::copy_out(ptr, out);
-        Ok(())
-    }
-
-    /// Writes bytes.
-    pub fn write_bytes(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let ptr = self.locate(Access::Write, address, bytes.len() as u64)?;
-        copy::copy_in(ptr, bytes);
-        Ok(())
-    }
-
-    /// Writes `len` times the byte `value`.
-    pub fn fill(&self, address: u64, value: u8, len: u64) -> Result<(), MemoryError> {
-        if len == 0 {
-            return Ok(());
-        }
-        let ptr = self.locate(Access::Write, address, len)?;
-        copy::fill(ptr, value, len as usize);
-        Ok(())
     }
 }
 

@@ -26,12 +26,10 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use findings::{Benign, Finding, Rule, Side};
-pub(crate) use interp::Sanitizing;
-#[cfg(feature = "jit")]
+pub use findings::{Finding, Rule, Side};
 pub(crate) use interp::step;
 pub use record::AccessKind;
-pub(crate) use runs::{WaveAccess, kind_of, returns};
+pub(crate) use runs::{Stored, WaveAccess, kind_of, returns};
 use state::State;
 
 /// The most waves of a workgroup.

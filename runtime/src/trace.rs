@@ -13,7 +13,7 @@ use frontend::{Gfx, Inst, LANES, WaveState};
 
 use crate::engine::{Engine, Exit, Group};
 use crate::fault::{Access, FaultKind, WaveFault};
-use crate::interp::{Accessed, Accesses, Flow, Interpreter, count, step_observed};
+use crate::interp::{Accessed, Accesses, Flow, Interpreter, count, fetch, step_observed};
 use crate::lockstep::sgpr_name;
 use crate::memory::Allocation;
 
@@ -238,12 +238,9 @@ impl Trace {
         while self.is_open() {
             let pc = wave.pc;
             let code = group.code;
-            let inst = match code.inst_at(pc) {
+            let inst = match fetch(code, pc) {
                 Ok(inst) => inst,
-                Err(kind) => {
-                    let lane = None;
-                    return Some(Exit::Fault(WaveFault { kind, pc, lane }));
-                }
+                Err(fault) => return Some(Exit::Fault(fault)),
             };
             (*before).clone_from(wave);
             count(wave, group, inst);

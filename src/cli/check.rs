@@ -12,6 +12,7 @@ use wavelift::source::SourceMap;
 use super::Status;
 use super::output::{Output, complain};
 
+mod describe;
 mod dynamic;
 mod json;
 mod sarif;
@@ -132,6 +133,25 @@ impl Results {
         all.filter(|found| found.severity == Severity::Finding)
             .count()
     }
+
+    /// Is something found at an address of a file's routine to be reported? Otherwise it is counted: suppressed, or a note
+    /// that is not asked for.
+    fn admits(
+        &mut self,
+        args: &Args,
+        suppressions: &mut Suppressions,
+        (rule, severity): (&Rule, Severity),
+        (file, routine, address): (&str, &str, u64),
+    ) -> bool {
+        let suppressed = suppressions.has(file, routine, rule.id, address);
+        let hidden = severity == Severity::Note && !args.notes;
+        if suppressed {
+            self.suppressed += usize::from(severity == Severity::Finding);
+        } else if hidden {
+            self.notes += 1;
+        }
+        !suppressed && !hidden
+    }
 }
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
@@ -228,7 +248,7 @@ fn check_file(
     for entry in wanted {
         match CodeObject::parse(entry.code()) {
             Ok(object) => check_object(&name, &object, args, suppressions, results),
-            // Libraries have code for other GPUs beside.
+            // Libraries also contain code for other GPUs.
             Err(
                 error @ (LoadError::UnsupportedTarget { .. } | LoadError::UnknownMachine { .. }),
             ) if several => results.unchecked.push(Unchecked {
@@ -285,12 +305,8 @@ fn check_object(
         all.sort_by_key(|found| (found.severity, found.at));
         for found in all {
             let address = code.items[found.at].address;
-            if suppressions.has(file, named.name, found.rule.id, address) {
-                results.suppressed += usize::from(found.severity == Severity::Finding);
-                continue;
-            }
-            if found.severity == Severity::Note && !args.notes {
-                results.notes += 1;
+            let rule = (found.rule, found.severity);
+            if !results.admits(args, suppressions, rule, (file, named.name, address)) {
                 continue;
             }
             results.reported.push(Reported {

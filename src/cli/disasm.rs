@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use frontend::Gfx;
+use runtime::files::read_whole;
 use runtime::foreign::Foreign;
 use runtime::object::{self, TargetId};
 use wavelift::listing::{Comments, Listing};
@@ -101,7 +102,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         }
         false => {
             let name = path.display().to_string();
-            let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+            let bytes = read_whole(path).with_context(|| format!("cannot read {name}"))?;
             (name, bytes)
         }
     };

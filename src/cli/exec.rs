@@ -86,7 +86,7 @@ pub(super) struct Args {
     /// At the end write time by kernel and by translated region, to a file or to standard error
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     profile: Option<Option<PathBuf>>,
-    /// At the end merge what the program's kernels have executed into this file, for wavelift coverage
+    /// At exit merge the coverage of the program's kernels into this file, for wavelift coverage
     /// [default: WAVELIFT_COVERAGE, else none]
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     coverage: Option<PathBuf>,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use runtime::files::read_whole;
 use runtime::object::{self, CodeObject, Entry, Kernel, TargetId};
 use serde::Serialize;
 
@@ -88,7 +89,7 @@ struct ArgInfo {
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let file = args.file.display().to_string();
-    let bytes = std::fs::read(&args.file).with_context(|| format!("cannot read {file}"))?;
+    let bytes = read_whole(&args.file).with_context(|| format!("cannot read {file}"))?;
     let entries = object::entries(&bytes).with_context(|| file.clone())?;
     let wanted: Vec<&Entry> = match &args.target {
         Some(target) => {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use runtime::files::read_whole;
 use runtime::jit::{self, Isa};
 use runtime::object::{self, CodeObject, Kernel, TargetId};
 
@@ -66,7 +67,7 @@ fn passes() -> PossibleValuesParser {
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let name = args.file.display().to_string();
     let target: Option<TargetId> = args.target.as_deref().map(str::parse).transpose()?;
-    let bytes = std::fs::read(&args.file).with_context(|| format!("cannot read {name}"))?;
+    let bytes = read_whole(&args.file).with_context(|| format!("cannot read {name}"))?;
     let object = match &args.kernel {
         Some(kernel) => object::open_kernel(&bytes, target.as_ref(), kernel),
         None => object::open(&bytes, target.as_ref()),

@@ -163,7 +163,6 @@ impl RunOptions {
         EngineOptions {
             exact_nan,
             no_fallback: self.no_fallback,
-            sanitize: false,
             profile: None,
             emitter,
             cache: self.cache.clone(),

@@ -64,7 +64,7 @@ pub(super) struct Args {
     /// Count instructions (the interpreter always does)
     #[arg(long)]
     count: bool,
-    /// Merge what was executed into this file, for wavelift coverage; slow
+    /// Merge coverage into this file, for wavelift coverage; slow
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
     /// Print one JSON object, or write it to a file

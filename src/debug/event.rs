@@ -69,7 +69,7 @@ pub struct Stop {
 pub enum Reason {
     /// The program begins.
     Entry,
-    /// What was asked for is done.
+    /// The request is completed.
     Step,
     /// A breakpoint, before the instruction.
     Breakpoint {
@@ -87,7 +87,7 @@ pub enum Reason {
         /// The access, the first of the instruction to those bytes.
         access: MemoryAccess,
     },
-    /// An instruction has faulted; the dispatch ends when it goes on.
+    /// An instruction has faulted; the dispatch ends when it continues.
     Fault {
         /// The cause.
         kind: FaultKind,

@@ -1,4 +1,4 @@
-//! What a debugger runs, and how it goes on.
+//! What a debugger runs, and how it continues.
 
 use crate::Dtype;
 use crate::arg::Arg;
@@ -62,7 +62,7 @@ impl Named {
     }
 }
 
-/// How to go on.
+/// How to continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resume {
     /// To the next breakpoint, watchpoint or fault, after passing this number of points.

@@ -1,11 +1,10 @@
 //! From TOML to a [`Manifest`].
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use runtime::dispatch::MAX_LANE_SCRATCH;
+use runtime::files::read_whole;
 use runtime::foreign::{self, Foreign};
 use runtime::gws::RESOURCES as GWS_RESOURCES;
 use toml::de::DeValue;
@@ -81,25 +80,6 @@ fn find(buffers: &[Buffer], name: &str, node: &Node<'_>) -> Result<usize, Manife
             };
             node.error(format!("unknown buffer `{}`; {known}", Foreign(name)))
         })
-}
-
-/// The contents of a regular file. Folders are refused, and so are devices and pipes, which have no end that one could rely
-/// on.
-pub fn read_whole(path: &Path) -> std::io::Result<Vec<u8>> {
-    // A pipe is not even opened: that would wait for its writer.
-    let about = std::fs::metadata(path)?;
-    if about.is_dir() {
-        return Err(std::io::Error::other("it is a folder"));
-    }
-    if !about.is_file() {
-        return Err(std::io::Error::other(
-            "it is no regular file but a device, pipe or socket; write its contents to a file first",
-        ));
-    }
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(usize::try_from(about.len()).unwrap_or(usize::MAX))?;
-    File::open(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 fn read_file(folder: &Path, node: &Node<'_>) -> Result<(PathBuf, Vec<u8>), ManifestError> {

@@ -2,12 +2,12 @@
 //! depends on the passes of the producer and on the operand of the consumer. D is the result, A, B and C
 //! are the sources.
 
+use frontend::registers::{AGPR, Span, is_valu, is_vmem, span};
 use frontend::{Encoding, Gfx, Op, Ty};
 
 use super::row::{Consumes, ONE, Row, exec_of_valu, only, rule, vectors, vectors_of_valu};
 use crate::cfg::Item;
 use crate::finding::Certainty;
-use frontend::registers::{AGPR, Span, is_valu, is_vmem, span};
 
 const LLVM_908: &str = "LLVM checkMAIHazards908";
 const LLVM_90A: &str = "LLVM checkMAIHazards90A, checkMAIVALUHazards";

@@ -2,10 +2,10 @@
 
 use frontend::Gfx;
 use frontend::inst::{EXEC_HI, EXEC_LO};
+use frontend::registers::{Reg, SCC, Span, VGPR, is_valu};
 
 use crate::cfg::Item;
 use crate::finding::{Certainty, Rule};
-use frontend::registers::{Reg, SCC, Span, VGPR, is_valu};
 
 /// A rule: between an instruction that produces something and one that consumes it there are others.
 pub(super) struct Row {

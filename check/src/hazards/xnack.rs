@@ -21,7 +21,7 @@ static LONG: Rule = Rule {
     source: "ACO; LLVM checkSoftClauseHazards describes it, but getMaxLookAhead limits it",
 };
 
-/// LLVM 15, whose code Debian ships, puts a load that is alone in its run over its own address.
+/// LLVM 15, whose code Debian ships, lets the only load of a run overwrite its own address.
 static REPEAT: Rule = Rule {
     id: "xnack-repeat",
     title: "with XNACK, no load that stands alone writes what it reads",

@@ -559,6 +559,12 @@ impl Observed {
     pub const fn code(self, space: Space, bytes: u32) -> u32 {
         self as u32 | (space as u32) << 8 | bytes << 16
     }
+
+    /// The parts of such an operand: the event, the number of the space, bytes.
+    pub const fn parts(code: u32) -> (Observed, u32, u32) {
+        let event = Observed::ALL[(code & 0xff) as usize % Observed::ALL.len()];
+        (event, code >> 8 & 0xff, code >> 16)
+    }
 }
 
 /// The number of address registers of an image instruction that are passed: the most that any image

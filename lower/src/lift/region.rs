@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use frontend::decode;
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{BranchIf, Op as GuestOp};
 use frontend::ops;
 use frontend::state::mode;
 use frontend::target::Gfx;
-use frontend::{Encoding, decode};
 
 use crate::ir::build::Build;
 use crate::ir::{Block, Func, Op, Target, Term, Val};
@@ -712,13 +712,5 @@ impl Region {
 
 /// Vector ALU and vector memory instructions: those included in lane-instruction counts.
 pub fn is_vector(inst: &Inst) -> bool {
-    !matches!(
-        inst.desc.encoding,
-        Encoding::Sop1
-            | Encoding::Sop2
-            | Encoding::Sopk
-            | Encoding::Sopc
-            | Encoding::Sopp
-            | Encoding::Smem
-    )
+    !inst.desc.encoding.is_scalar()
 }

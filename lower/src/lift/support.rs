@@ -121,15 +121,7 @@ pub fn plain(desc: &'static InstDesc, gfx: Gfx) -> Inst {
         },
         mem: MemMods::default(),
     };
-    let scalar = matches!(
-        desc.encoding,
-        Encoding::Sop1
-            | Encoding::Sop2
-            | Encoding::Sopk
-            | Encoding::Sopc
-            | Encoding::Sopp
-            | Encoding::Smem
-    );
+    let scalar = desc.encoding.is_scalar();
     let mut next = 16;
     let mut register = |ty: Ty, lanes: bool| {
         let n = next;

@@ -89,7 +89,7 @@ fn exec() -> impl Iterator<Item = Reg> {
     [EXEC_LO, EXEC_HI].into_iter().map(Reg::from)
 }
 
-/// Are these operations done again where their sources change? (GDS is not emulated; what the global
+/// Are these operations repeated if their sources change? (GDS is not emulated; what the global
 /// wave sync reads is a count that must not be taken twice.)
 fn reads_late(class: Class) -> bool {
     matches!(

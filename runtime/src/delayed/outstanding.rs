@@ -5,11 +5,12 @@ use frontend::waits::{Class, Event};
 use frontend::{Gfx, Inst, Op, Operand, WaveState};
 
 use super::issue::Issue;
-use super::kept::{Kept, mix};
+use super::kept::Kept;
 use super::premature::{Misuse, Premature};
 use crate::engine::Group;
 use crate::fault::WaveFault;
 use crate::interp::{self, Flow};
+use crate::mix::mix;
 
 /// A counter that an operation has raised.
 #[derive(Clone, Copy)]
@@ -61,7 +62,7 @@ pub(super) struct Pending {
     pub(super) effect: Effect,
 }
 
-/// What it still does.
+/// Its outstanding effect.
 #[derive(Clone)]
 pub(super) enum Effect {
     /// It will write these results.

@@ -15,7 +15,7 @@ pub enum Misuse {
     Read,
     /// The register is written, and the result will overwrite it.
     Overwritten,
-    /// The register is written, and has still to be read.
+    /// The register is written before the operation has read it.
     Source,
 }
 

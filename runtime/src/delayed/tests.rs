@@ -321,7 +321,7 @@ fn exports_read_their_data_late() {
         5,
         report,
     );
-    // The same value again is no change.
+    // A store of the same value is no change.
     same(Gfx::Gfx900, &[&EXPORT_COLOR, &EXEC_ALL]);
 }
 

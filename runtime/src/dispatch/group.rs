@@ -275,8 +275,9 @@ impl GroupRunner<'_> {
             room.rows.begin(&self.shape, group.id, waves);
         }
         room.scratch_used = room.scratch_used.max(count);
-        // Checked mode uses the kernel's exact LDS size, hardware the allocated one.
-        let lds_bytes = match room.lds.is_checked() {
+        // Checked mode and a sanitizer use the kernel's exact LDS size, hardware the allocated one.
+        let exact = room.lds.is_checked() || self.memory.sanitizer().is_some();
+        let lds_bytes = match exact {
             true => self.lds_bytes,
             false => self.lds_allocated,
         };

@@ -3,6 +3,7 @@
 use frontend::WaveState;
 
 use crate::engine::{Group, Session, Stop, WaveSets};
+use crate::mix::mix;
 
 /// An order that depends on a seed.
 #[derive(Clone, Copy, Debug)]
@@ -11,14 +12,6 @@ pub(super) struct Shuffle {
     workgroups: u64,
     /// Has no common divisor with `workgroups`.
     step: u64,
-}
-
-/// A number that depends on all bits of another one (the finalizer of SplitMix64).
-fn mix(n: u64) -> u64 {
-    let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    n ^ n >> 31
 }
 
 fn common_divisor(a: u64, b: u64) -> u64 {

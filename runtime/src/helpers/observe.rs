@@ -1,7 +1,7 @@
 //! Announces what translated code does to the sanitizer of guest memory.
 
-use frontend::LANES;
 use frontend::op::Space;
+use frontend::{Inst, LANES};
 use lower::abi::ExitCode;
 use lower::ir::SCRATCH_DESCRIPTOR;
 use lower::ir::functions::Observed;
@@ -10,22 +10,16 @@ use super::memory::active;
 use super::{Call, Words, buffer};
 use crate::engine::{APERTURE_BYTES, Group, PRIVATE_BASE, SHARED_BASE};
 use crate::fault::Access;
-use crate::sanitizer::{AccessKind, Sanitizer, WaveAccess, kind_of, returns};
+use crate::sanitizer::{Sanitizer, Stored, WaveAccess, kind_of, returns};
 
 /// `EffectFn::Observe`.
 pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let (code, exec) = (call.wave32(0), call.wave64(1));
-    let (event, space, bytes) = decode(code);
+    let (event, space, bytes) = Observed::parts(code);
     let (pc, inst) = (call.site.pc, &call.site.inst);
     let access = match event {
         Observed::Barrier | Observed::Wait => {
-            let group = &*call.host().group;
-            if let Some(sanitizer) = group.memory.sanitizer() {
-                match event {
-                    Observed::Barrier => sanitizer.barrier(group, group.wave, pc, exec),
-                    _ => sanitizer.waited(group, group.wave),
-                }
-            }
+            order(call, event, exec);
             return Ok(());
         }
         Observed::Load | Observed::ScalarLoad => Access::Read,
@@ -35,67 +29,47 @@ pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
     if exec == 0 {
         return Ok(());
     }
-    let kind = kind_of(inst, access);
     let addresses = addresses(&call.words(2), &call.words(3));
-    let data: Vec<Words<'_>> = match kind {
-        AccessKind::Write => (0..bytes.div_ceil(4))
-            .map(|n| call.words(4 + n as usize))
-            .collect(),
-        _ => Vec::new(),
+    let words = match event {
+        Observed::Store => bytes.div_ceil(4) as usize,
+        _ => 0,
     };
+    let data = std::array::from_fn(|n| (n < words).then(|| call.words(4 + n)));
     let group = &*call.host().group;
     let Some(sanitizer) = group.memory.sanitizer() else {
         return Ok(());
-    };
-    let value = |lane: usize| {
-        let mut value = [0; 16];
-        for (bytes, words) in value.chunks_exact_mut(4).zip(&data) {
-            bytes.copy_from_slice(&words.get(lane).to_le_bytes());
-        }
-        value
     };
     let made = Made {
         sanitizer,
         group,
         pc,
-        kind,
-        returns: returns(inst),
+        inst,
+        access,
         bytes,
-        addresses,
-        value: &value,
+        data,
     };
     if event == Observed::ScalarLoad {
-        made.global(None);
-        return Ok(());
-    }
-    if space == Space::Lds as u32 {
-        made.lds(exec);
-        return Ok(());
-    }
-    // Lanes have scratch of their own.
-    let aperture = |base: u64| lanes(exec, |lane| addresses_in(&made.addresses, lane, base));
-    let (shared, private) = match space == Space::Flat as u32 {
-        true => (aperture(SHARED_BASE), aperture(PRIVATE_BASE)),
-        false => (0, 0),
-    };
-    let global = exec & !shared & !private;
-    if kind == AccessKind::Atomic && shared != 0 && global != 0 {
-        sanitizer.mixed_atomic(group, group.wave, pc);
-    }
-    if shared != 0 {
-        let offsets = made
-            .addresses
-            .map(|address| address.wrapping_sub(SHARED_BASE));
-        Made {
-            addresses: offsets,
-            ..made
-        }
-        .lds(shared);
-    }
-    if global != 0 {
-        made.global(Some(global));
+        made.global(None, &addresses);
+    } else if space == Space::Lds as u32 {
+        made.lds(exec, &addresses);
+    } else if space == Space::Flat as u32 {
+        made.flat(exec, &addresses);
+    } else {
+        made.global(Some(exec), &addresses);
     }
     Ok(())
+}
+
+/// Announces a barrier or a wait.
+fn order(call: &mut Call<'_>, event: Observed, exec: u64) {
+    let pc = call.site.pc;
+    let group = &*call.host().group;
+    if let Some(sanitizer) = group.memory.sanitizer() {
+        match event {
+            Observed::Barrier => sanitizer.barrier(group, group.wave, pc, exec),
+            _ => sanitizer.waited(group, group.wave),
+        }
+    }
 }
 
 /// `EffectFn::ObserveBuffer`.
@@ -106,14 +80,14 @@ pub(super) fn buffer(call: &mut Call<'_>) -> Result<(), ExitCode> {
         .iter()
         .zip(SCRATCH_DESCRIPTOR)
         .all(|(words, kind)| (words >> 32) as u32 & kind.mask == kind.bits);
-    if is_scratch || exec == 0 {
+    if is_scratch {
         return Ok(());
     }
-    let (event, _, bytes) = decode(code);
+    let (event, _, bytes) = Observed::parts(code);
     let [low, high] = descriptor;
-    let soffset = call.wave32(4).into();
+    let words = [low, high, call.wave32(4).into()];
     let offset = call.words(5);
-    let (exec, addresses) = buffer::places(call, [low, high, soffset], &offset, exec, bytes)?;
+    let (exec, addresses) = buffer::places(call, words, &offset, exec, bytes)?;
     let (pc, inst) = (call.site.pc, &call.site.inst);
     let group = &*call.host().group;
     if let Some(sanitizer) = group.memory.sanitizer()
@@ -123,27 +97,18 @@ pub(super) fn buffer(call: &mut Call<'_>) -> Result<(), ExitCode> {
             Observed::Store => Access::Write,
             _ => Access::Read,
         };
-        sanitizer.global(
+        let made = Made {
+            sanitizer,
             group,
-            &WaveAccess {
-                kind: kind_of(inst, access),
-                pc,
-                wave: group.wave,
-                exec: Some(exec),
-                returns: returns(inst),
-                bytes: bytes.into(),
-                addresses: &addresses,
-                same: None,
-            },
-        );
+            pc,
+            inst,
+            access,
+            bytes,
+            data: [const { None }; 4],
+        };
+        made.global(Some(exec), &addresses);
     }
     Ok(())
-}
-
-/// The parts of [`Observed::code`].
-fn decode(code: u32) -> (Observed, u32, u32) {
-    let event = Observed::ALL[(code & 0xff) as usize % Observed::ALL.len()];
-    (event, code >> 8 & 0xff, code >> 16)
 }
 
 fn addresses(low: &Words<'_>, high: &Words<'_>) -> [u64; LANES] {
@@ -155,60 +120,114 @@ fn addresses(low: &Words<'_>, high: &Words<'_>) -> [u64; LANES] {
     addresses
 }
 
-/// The active lanes of which this is true.
-fn lanes(exec: u64, is: impl Fn(usize) -> bool) -> u64 {
-    active(exec).fold(0, |mask, lane| mask | u64::from(is(lane)) << lane)
-}
-
-fn addresses_in(addresses: &[u64; LANES], lane: usize, base: u64) -> bool {
-    addresses[lane].wrapping_sub(base) < APERTURE_BYTES
-}
-
 /// An access of a wave.
 struct Made<'a> {
     sanitizer: &'a Sanitizer,
     group: &'a Group<'a>,
     pc: u64,
-    kind: AccessKind,
-    returns: bool,
+    inst: &'a Inst,
+    access: Access,
     bytes: u32,
-    addresses: [u64; LANES],
-    /// The bytes that a lane stores.
-    value: &'a dyn Fn(usize) -> [u8; 16],
+    /// The words that a store stores, where they are known.
+    data: [Option<Words<'a>>; 4],
 }
 
 impl Made<'_> {
-    fn access<'b>(&'b self, exec: Option<u64>, same: &'b dyn Fn(usize) -> bool) -> WaveAccess<'b> {
+    fn access<'b>(
+        &self,
+        exec: Option<u64>,
+        addresses: &'b [u64; LANES],
+        stored: &'b Data<'b>,
+    ) -> WaveAccess<'b> {
         WaveAccess {
-            kind: self.kind,
+            kind: kind_of(self.inst, self.access),
             pc: self.pc,
             wave: self.group.wave,
             exec,
-            returns: self.returns,
+            returns: returns(self.inst),
             bytes: self.bytes.into(),
-            addresses: &self.addresses,
-            same: Some(same),
+            addresses,
+            stored: self.data[0].is_some().then_some(stored),
         }
     }
 
-    fn global(&self, exec: Option<u64>) {
-        let same = |lane: usize| {
-            let mut now = [0; 16];
-            let now = &mut now[..self.bytes as usize];
-            let read = self.group.memory.read_bytes(self.addresses[lane], now);
-            read.is_ok() && *now == (self.value)(lane)[..now.len()]
-        };
-        self.sanitizer.global(self.group, &self.access(exec, &same));
+    fn data<'b>(&'b self, addresses: &'b [u64; LANES], lds: bool) -> Data<'b> {
+        Data {
+            made: self,
+            addresses,
+            lds,
+        }
     }
 
-    fn lds(&self, exec: u64) {
-        let same = |lane: usize| {
-            let start = self.addresses[lane] as usize;
-            let now = start.checked_add(self.bytes as usize);
-            let now = now.and_then(|end| self.group.lds.bytes().get(start..end));
-            now.is_some_and(|now| *now == (self.value)(lane)[..now.len()])
+    fn global(&self, exec: Option<u64>, addresses: &[u64; LANES]) {
+        let data = self.data(addresses, false);
+        let access = self.access(exec, addresses, &data);
+        self.sanitizer.global(self.group, &access);
+    }
+
+    fn lds(&self, exec: u64, offsets: &[u64; LANES]) {
+        let data = self.data(offsets, true);
+        let access = self.access(Some(exec), offsets, &data);
+        self.sanitizer.lds(self.group, &access);
+    }
+
+    /// Each lane is in LDS, scratch or global memory. Lanes have scratch of their own.
+    fn flat(&self, exec: u64, addresses: &[u64; LANES]) {
+        let aperture = |base: u64| {
+            let lanes =
+                active(exec).filter(|&lane| addresses[lane].wrapping_sub(base) < APERTURE_BYTES);
+            lanes.fold(0u64, |mask, lane| mask | 1 << lane)
         };
-        self.sanitizer
-            .lds(self.group, &self.access(Some(exec), &same));
+        let (shared, private) = (aperture(SHARED_BASE), aperture(PRIVATE_BASE));
+        let global = exec & !shared & !private;
+        if self.access == Access::Atomic && shared != 0 && global != 0 {
+            self.sanitizer
+                .mixed_atomic(self.group, self.group.wave, self.pc);
+        }
+        if shared != 0 {
+            self.lds(
+                shared,
+                &addresses.map(|address| address.wrapping_sub(SHARED_BASE)),
+            );
+        }
+        if global != 0 {
+            self.global(Some(global), addresses);
+        }
+    }
+}
+
+/// What lanes store, and where.
+struct Data<'a> {
+    made: &'a Made<'a>,
+    addresses: &'a [u64; LANES],
+    lds: bool,
+}
+
+impl Stored for Data<'_> {
+    fn value(&self, lane: usize) -> [u8; 16] {
+        let mut value = [0; 16];
+        for (bytes, words) in value
+            .chunks_exact_mut(4)
+            .zip(self.made.data.iter().flatten())
+        {
+            bytes.copy_from_slice(&words.get(lane).to_le_bytes());
+        }
+        value
+    }
+
+    fn is_there(&self, lane: usize) -> bool {
+        let (group, address) = (self.made.group, self.addresses[lane]);
+        let bytes = self.made.bytes as usize;
+        let mut now = [0; 16];
+        let read = match self.lds {
+            true => {
+                let from = group.lds.bytes().get(address as usize..);
+                let from = from.and_then(|from| from.get(..bytes));
+                from.map(|from| now[..bytes].copy_from_slice(from))
+                    .is_some()
+            }
+            false => group.memory.read_bytes(address, &mut now[..bytes]).is_ok(),
+        };
+        read && now[..bytes] == self.value(lane)[..bytes]
     }
 }

@@ -117,6 +117,9 @@ impl<O: Observer> Exec<'_, '_, O> {
                 .check(access, u64::from(address), bytes as u32)
                 .map_err(|kind| Stop::lane(kind, lane))?;
         }
+        if !inside {
+            self.observer.outside_lds(access, lane, address, bytes);
+        }
         Ok(inside.then_some(start))
     }
 

@@ -24,6 +24,12 @@ pub(crate) trait Observer: Copy {
     fn before_lds_store(self, bytes: &[u8]) {
         let _ = bytes;
     }
+
+    /// A lane's access to LDS is outside it, and has no effect.
+    #[inline(always)]
+    fn outside_lds(self, access: Access, lane: usize, address: u32, bytes: usize) {
+        let _ = (access, lane, address, bytes);
+    }
 }
 
 impl Observer for () {
@@ -84,7 +90,7 @@ impl Accessed {
     }
 
     /// A read or a write of LDS by a lane.
-    pub(super) fn lds(access: Access, lane: usize, slot: usize, value: &[u8]) -> Accessed {
+    pub(crate) fn lds(access: Access, lane: usize, slot: usize, value: &[u8]) -> Accessed {
         Accessed {
             access,
             lds: true,

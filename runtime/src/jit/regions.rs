@@ -36,6 +36,8 @@ pub(super) struct Key {
     counting: bool,
     /// Checks of checked mode are compiled in.
     checked: bool,
+    /// Accesses are announced to a sanitizer.
+    sanitize: bool,
     /// Facts about the registers: `WaveState::START` of a wave that begins here, else 0.
     pub(super) start: u64,
 }
@@ -49,14 +51,16 @@ impl Key {
             mode: region::mode_key(wave.mode, wave.m0()),
             counting: group.counting,
             checked: group.checked,
+            sanitize: group.memory.sanitizer().is_some(),
             start,
         }
     }
 
     /// May the region be one of this group's?
     pub(super) fn is_of(&self, group: &Group<'_>) -> bool {
-        let group = (group.code.id(), group.counting, group.checked);
-        group == (self.code, self.counting, self.checked)
+        let sanitize = group.memory.sanitizer().is_some();
+        let group = (group.code.id(), group.counting, group.checked, sanitize);
+        group == (self.code, self.counting, self.checked, self.sanitize)
     }
 
     /// Is it the first region of waves of its group? `start` are the facts about the registers.
@@ -299,7 +303,7 @@ impl JitEngine {
             exact_nan: self.options.code.exact_nan,
             observe: self.options.observe,
             checked: key.checked,
-            sanitize: self.options.code.sanitize,
+            sanitize: key.sanitize,
             outcomes: self.options.profile == Some(Profiling::Coverage),
         };
         let options = Options {
@@ -309,6 +313,7 @@ impl JitEngine {
                 Some(Profiling::Counts | Profiling::Coverage)
             ),
             shapes: self.options.profile.is_some(),
+            sanitize: key.sanitize,
             start: key.start,
             host: Host {
                 isa: (self.options.emitter == Emitter::Wide).then_some(self.isa),

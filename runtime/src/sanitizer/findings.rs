@@ -35,14 +35,16 @@ pub enum Rule {
 pub struct Finding {
     /// What is broken.
     pub rule: Rule,
-    /// It is a defect, unless all its occurrences have this cause, which makes it a note.
-    pub benign: Option<Benign>,
+    /// Of a race: at each occurrence the bytes had the stored value before.
+    pub same_value: bool,
     /// The access at which it was found.
     pub at: Side,
     /// The earlier one.
     pub other: Option<Side>,
     /// Guest address of the lowest byte found first, or its offset in LDS.
     pub address: u64,
+    /// The address is an offset in LDS.
+    pub lds: bool,
     /// Bytes of the access.
     pub bytes: u32,
     /// The nearest allocation, for an access out of bounds.
@@ -56,22 +58,16 @@ impl Finding {
     pub(super) fn new(rule: Rule, at: Side, other: Option<Side>) -> Finding {
         Finding {
             rule,
-            benign: None,
+            same_value: false,
             at,
             other,
             address: 0,
+            lds: false,
             bytes: 0,
             nearest: None,
             count: 1,
         }
     }
-}
-
-/// Why a conflict may be meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Benign {
-    /// The bytes had the stored value before.
-    SameValue,
 }
 
 /// An instruction, and who executed it when the finding was made first.
@@ -107,7 +103,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Adds a finding, or counts one that is known. A benign one is replaced by one that is not.
+    /// Adds a finding, or counts one that is known. One with the same value is replaced by one with another.
     pub(super) fn add(&mut self, key: Key, finding: Finding) {
         let Some(&index) = self.by_key.get(&key) else {
             self.by_key.insert(key, self.all.len());
@@ -116,7 +112,7 @@ impl Findings {
         };
         let known = &mut self.all[index];
         let count = known.count + 1;
-        if known.benign.is_some() && finding.benign.is_none() {
+        if known.same_value && !finding.same_value {
             *known = finding;
         }
         known.count = count;

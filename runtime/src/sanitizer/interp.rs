@@ -1,4 +1,4 @@
-//! The interpreter as an engine that announces what waves do.
+//! Instructions on the interpreter, which announces what they do.
 
 use std::cell::RefCell;
 
@@ -6,37 +6,11 @@ use frontend::inst::Inst;
 use frontend::op::Space;
 use frontend::{LANES, Op, WaveState};
 
-use super::{Sanitizer, WaveAccess, kind_of, returns};
-use crate::engine::{Engine, Exit, Group};
-use crate::fault::{Access, WaveFault};
-use crate::interp::{Accessed, Flow, Observer, count, step_observed};
+use super::{Sanitizer, Stored, WaveAccess, kind_of, returns};
+use crate::engine::Group;
+use crate::fault::{Access, FaultKind, WaveFault};
+use crate::interp::{Accessed, Flow, Observer, step_observed};
 use crate::memory::Memory;
-
-/// The engine. Guest memory has a sanitizer.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sanitizing;
-
-impl Engine for Sanitizing {
-    fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
-        loop {
-            let pc = wave.pc;
-            let code = group.code;
-            let inst = match code.inst_at(pc) {
-                Ok(inst) => inst,
-                Err(kind) => {
-                    let lane = None;
-                    return Exit::Fault(WaveFault { kind, pc, lane });
-                }
-            };
-            count(wave, group, inst);
-            match step(wave, group, inst).map(|flow| flow.exit(fuel)) {
-                Ok(None) => {}
-                Ok(Some(exit)) => return exit,
-                Err(fault) => return Exit::Fault(fault),
-            }
-        }
-    }
-}
 
 /// Executes an instruction and announces what it does.
 pub(crate) fn step(
@@ -57,13 +31,50 @@ pub(crate) fn step(
     let notes = Notes::default();
     let flow = step_observed(wave, group, inst, &notes);
     announce(sanitizer, group, inst, pc, &notes.made.take());
+    if let Err(fault) = &flow {
+        announce_refused(sanitizer, group, inst, fault);
+    }
     flow
+}
+
+/// Announces the access that memory has refused.
+fn announce_refused(sanitizer: &Sanitizer, group: &Group<'_>, inst: &Inst, fault: &WaveFault) {
+    let FaultKind::Memory {
+        access,
+        address,
+        bytes,
+        ..
+    } = fault.kind
+    else {
+        return;
+    };
+    sanitizer.global(
+        group,
+        &WaveAccess {
+            kind: kind_of(inst, access),
+            pc: fault.pc,
+            wave: group.wave,
+            exec: fault.lane.map(|lane| 1 << lane),
+            returns: returns(inst),
+            bytes: bytes.into(),
+            addresses: &[address; LANES],
+            stored: None,
+        },
+    );
 }
 
 /// An access, and whether memory had the value before.
 struct Made {
     accessed: Accessed,
     same: bool,
+}
+
+impl Made {
+    /// Accesses with the same are announced together.
+    fn kind(&self) -> (Access, bool, usize) {
+        let accessed = &self.accessed;
+        (accessed.access, accessed.lds, accessed.value.len())
+    }
 }
 
 /// The accesses of an instruction.
@@ -92,75 +103,99 @@ impl Observer for &Notes {
     fn before_lds_store(self, bytes: &[u8]) {
         self.before.replace(bytes.to_vec());
     }
+
+    fn outside_lds(self, access: Access, lane: usize, address: u32, bytes: usize) {
+        let accessed = Accessed::lds(access, lane, address as usize, &vec![0; bytes]);
+        let same = false;
+        self.made.borrow_mut().push(Made { accessed, same });
+    }
 }
 
 /// Announces accesses: those of the same kind and size together.
 fn announce(sanitizer: &Sanitizer, group: &Group<'_>, inst: &Inst, pc: u64, made: &[Made]) {
-    if matches!(
-        inst.op(),
-        Op::Load(Space::Scratch, _) | Op::Store(Space::Scratch, _)
-    ) {
+    // Lanes have scratch of their own.
+    if let Op::Load(Space::Scratch, _) | Op::Store(Space::Scratch, _) = inst.op() {
         return;
     }
-    let kinds = made
-        .iter()
-        .map(|made| (made.accessed.access, made.accessed.lds));
-    let atomic = |lds| kinds.clone().any(|kind| kind == (Access::Atomic, lds));
+    let atomic = |lds| {
+        made.iter()
+            .any(|made| made.kind().0 == Access::Atomic && made.kind().1 == lds)
+    };
     if atomic(true) && atomic(false) {
         sanitizer.mixed_atomic(group, group.wave, pc);
     }
     let mut rest = made;
-    while let Some(first) = rest.first() {
-        let (access, lds) = (first.accessed.access, first.accessed.lds);
-        let bytes = first.accessed.value.len() as u64;
-        let alike = |made: &&Made| {
-            let other = &made.accessed;
-            (other.access, other.lds, other.value.len() as u64) == (access, lds, bytes)
-                && other.lane.is_some()
+    while !rest.is_empty() {
+        let (batch, behind) = Batch::split(rest);
+        batch.announce(sanitizer, group, inst, pc);
+        rest = behind;
+    }
+}
+
+/// Accesses of the same kind and size, at most one of each lane.
+struct Batch<'m> {
+    first: &'m Made,
+    /// Lanes; `None` for the scalar unit.
+    exec: Option<u64>,
+    addresses: [u64; LANES],
+    lanes: [Option<&'m Made>; LANES],
+}
+
+impl<'m> Batch<'m> {
+    /// The first accesses, and those behind them.
+    fn split(made: &'m [Made]) -> (Batch<'m>, &'m [Made]) {
+        let mut batch = Batch {
+            first: &made[0],
+            exec: None,
+            addresses: [made[0].accessed.address; LANES],
+            lanes: [None; LANES],
         };
-        // One of each lane.
-        let mut addresses = [0; LANES];
-        let (mut exec, mut same) = (0u64, 0u64);
         let mut taken = 0;
-        for made in rest.iter().take_while(alike) {
-            let lane = made.accessed.lane.unwrap_or(0);
-            if exec >> lane & 1 != 0 {
+        for one in made {
+            let Some(lane) = one.accessed.lane else { break };
+            if one.kind() != batch.first.kind() || batch.lanes[lane].is_some() {
                 break;
             }
-            addresses[lane] = made.accessed.address;
-            exec |= 1 << lane;
-            same |= u64::from(made.same) << lane;
+            batch.exec = Some(batch.exec.unwrap_or(0) | 1 << lane);
+            batch.addresses[lane] = one.accessed.address;
+            batch.lanes[lane] = Some(one);
             taken += 1;
         }
-        let scalar = first.accessed.lane.is_none();
-        if scalar {
-            addresses[0] = first.accessed.address;
-            taken = 1;
-        }
+        (batch, &made[taken.max(1)..])
+    }
+
+    fn announce(&self, sanitizer: &Sanitizer, group: &Group<'_>, inst: &Inst, pc: u64) {
+        let (access, lds, bytes) = self.first.kind();
         let access = WaveAccess {
             kind: kind_of(inst, access),
             pc,
             wave: group.wave,
-            exec: (!scalar).then_some(exec),
+            exec: self.exec,
             returns: returns(inst),
-            bytes,
-            addresses: &addresses,
-            same: Some(&|lane| same >> lane & 1 != 0),
+            bytes: bytes as u64,
+            addresses: &self.addresses,
+            stored: (access == Access::Write).then_some(self),
         };
-        match lds {
-            true => sanitizer.lds(group, &access),
-            false
-                if is_scratch(
-                    group,
-                    addresses[access.exec.map_or(0, u64::trailing_zeros) as usize],
-                ) => {}
-            false => sanitizer.global(group, &access),
+        let scratch = self.first.accessed.address.wrapping_sub(group.scratch.base);
+        if lds {
+            sanitizer.lds(group, &access);
+        } else if scratch >= group.scratch.wave_bytes() {
+            sanitizer.global(group, &access);
         }
-        rest = &rest[taken..];
     }
 }
 
-/// Is the address in the running wave's scratch?
-fn is_scratch(group: &Group<'_>, address: u64) -> bool {
-    address.wrapping_sub(group.scratch.base) < group.scratch.wave_bytes()
+impl Stored for Batch<'_> {
+    fn value(&self, lane: usize) -> [u8; 16] {
+        let mut value = [0; 16];
+        if let Some(made) = self.lanes[lane] {
+            let bytes = &made.accessed.value[..made.accessed.value.len().min(16)];
+            value[..bytes.len()].copy_from_slice(bytes);
+        }
+        value
+    }
+
+    fn is_there(&self, lane: usize) -> bool {
+        self.lanes[lane].is_some_and(|made| made.same)
+    }
 }

@@ -28,7 +28,7 @@ pub(super) struct Wave {
     pub(super) observed: Clock,
 }
 
-/// What is known of a workgroup while it runs.
+/// The state of a workgroup while it runs.
 pub(super) struct Running {
     /// Its number among all of the dispatches that run.
     pub(super) number: u32,

@@ -23,8 +23,17 @@ pub(crate) struct WaveAccess<'a> {
     pub(crate) bytes: u64,
     /// By lane, its address; the scalar unit's is the first one.
     pub(crate) addresses: &'a [u64; LANES],
-    /// Of a store: does memory have the value of this lane already? `None` if it is not known.
-    pub(crate) same: Option<&'a dyn Fn(usize) -> bool>,
+    /// Of a store of lanes, where it is known: what they store.
+    pub(crate) stored: Option<&'a dyn Stored>,
+}
+
+/// What lanes store.
+pub(crate) trait Stored {
+    /// The bytes of a lane, in the beginning.
+    fn value(&self, lane: usize) -> [u8; 16];
+
+    /// Did memory have them before?
+    fn is_there(&self, lane: usize) -> bool;
 }
 
 impl WaveAccess<'_> {
@@ -37,6 +46,26 @@ impl WaveAccess<'_> {
             apart | (address ^ first.wrapping_add(n * self.bytes))
         });
         apart == 0
+    }
+
+    /// The first byte to which two lanes store different values, and one of them.
+    pub(super) fn collision(&self) -> Option<(u64, u32)> {
+        let (stored, exec) = (self.stored?, self.exec?);
+        if self.is_contiguous() {
+            return None;
+        }
+        let active = (0..LANES).filter(|lane| exec >> lane & 1 != 0);
+        let mut lanes: Vec<(u64, usize)> =
+            active.map(|lane| (self.addresses[lane], lane)).collect();
+        lanes.sort_unstable();
+        lanes.windows(2).find_map(|pair| {
+            let [(address, lane), (next, other)] = [pair[0], pair[1]];
+            let bytes = self.bytes as usize;
+            let apart = next.wrapping_sub(address) as usize;
+            let shared = bytes.checked_sub(apart).filter(|&shared| shared != 0)?;
+            let [value, above] = [lane, other].map(|lane| stored.value(lane));
+            (value[apart..bytes] != above[..shared]).then_some((next, other as u32))
+        })
     }
 
     /// Its runs.

@@ -157,7 +157,7 @@ impl Page {
         self.split_words[n / 64] |= 1 << (n % 64);
     }
 
-    /// One record again, if all are the same.
+    /// Restores the granule's single record if the records of its words are equal.
     fn join_granule(&mut self, n: usize) {
         let per = (GRANULE / WORD) as usize;
         let words = n * per..(n + 1) * per;

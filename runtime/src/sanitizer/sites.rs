@@ -26,6 +26,8 @@ pub(super) struct Site {
     pub(super) place: Place,
     /// It is a load of a loop that does nothing but wait for what is loaded to change.
     pub(super) polls: bool,
+    /// How often it was examined for lanes that collide.
+    examined: u32,
 }
 
 /// The most instructions that are told apart; others are reported as the last one.
@@ -33,6 +35,9 @@ const MOST: usize = u16::MAX as usize;
 
 /// Entries of the cache.
 const RECENT: usize = 1024;
+
+/// Executions of a store that are examined for lanes that collide.
+const EXAMINED: u32 = 256;
 
 /// The most instructions of a loop that polls.
 const LOOP: usize = 32;
@@ -96,7 +101,11 @@ impl Sites {
     fn add(&mut self, code: &LoadedCode, place: Place) -> u16 {
         let number = self.all.len().min(MOST - 1);
         let polls = polls(code, place.pc);
-        let site = Site { place, polls };
+        let site = Site {
+            place,
+            polls,
+            examined: 0,
+        };
         match self.all.get_mut(number) {
             Some(last) => *last = site,
             None => self.all.push(site),
@@ -107,6 +116,13 @@ impl Sites {
 
     pub(super) fn get(&self, number: u16) -> Site {
         self.all[usize::from(number)]
+    }
+
+    /// Is this execution of a store examined for lanes that collide? Only the first ones are, for speed.
+    pub(super) fn examines(&mut self, number: u16) -> bool {
+        let site = &mut self.all[usize::from(number)];
+        site.examined = site.examined.saturating_add(1);
+        site.examined <= EXAMINED
     }
 
     /// What the code uses to order waves.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::findings::{Benign, Finding, Findings, Key, Rule, Side};
+use super::findings::{Finding, Findings, Key, Rule, Side};
 use super::order::{Order, join};
 use super::record::{AccessKind, Accessor, Conflict};
 use super::running::{Id, Running};
@@ -204,8 +204,8 @@ impl State {
         (address, lane, conflict): (u64, Option<u32>, Conflict),
     ) {
         let writes = access.kind == AccessKind::Write && conflict.kind == AccessKind::Write;
-        let same = access.same.filter(|_| writes).zip(lane);
-        let same = same.is_some_and(|(same, lane)| same(lane as usize));
+        let stored = access.stored.filter(|_| writes).zip(lane);
+        let same_value = stored.is_some_and(|(stored, lane)| stored.is_there(lane as usize));
         let key = Key {
             rule,
             site: by.site,
@@ -213,8 +213,9 @@ impl State {
         };
         let at = self.side(by.site, access.wave as u8, Some(access.kind), lane);
         let finding = Finding {
-            benign: same.then_some(Benign::SameValue),
+            same_value,
             address,
+            lds: rule == Rule::RaceLds,
             bytes: access.bytes as u32,
             ..Finding::new(rule, at, self.earlier(conflict))
         };
@@ -231,6 +232,7 @@ impl State {
         &mut self,
         rule: Rule,
         (access, by): &By<'_>,
+        lds: bool,
         (address, lane): (u64, Option<u32>),
         nearest: Option<Nearest>,
     ) {
@@ -242,6 +244,7 @@ impl State {
         let at = self.side(by.site, access.wave as u8, Some(access.kind), lane);
         let finding = Finding {
             address,
+            lds,
             bytes: access.bytes as u32,
             nearest,
             ..Finding::new(rule, at, None)
@@ -308,6 +311,7 @@ impl State {
         for conflict in met {
             self.race(Rule::RaceGlobal, &made, conflict);
         }
+        self.examine_lanes(&made, false);
         let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
         if changes && access.exec.is_some() {
             let wave = self.running().wave(access.wave as u8);
@@ -347,8 +351,9 @@ impl State {
             let found = &mut |at, what| met.push((at, run.lane(at, &access), what));
             running.lds.access(run.address, bytes, &how, found);
         }
+        self.examine_lanes(&made, true);
         if let Some(at) = outside {
-            self.at_address(Rule::OutOfLds, &made, at, None);
+            self.at_address(Rule::OutOfLds, &made, true, at, None);
         }
         let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
         if changes && uses.polls_lds {
@@ -357,8 +362,21 @@ impl State {
         for (at, lane, what) in met {
             match what {
                 Met::Conflict(conflict) => self.race(Rule::RaceLds, &made, (at, lane, conflict)),
-                Met::Unwritten => self.at_address(Rule::UnwrittenLds, &made, (at, lane), None),
+                Met::Unwritten => {
+                    self.at_address(Rule::UnwrittenLds, &made, true, (at, lane), None)
+                }
             }
+        }
+    }
+
+    /// Lanes of a store must not store different values to one byte.
+    fn examine_lanes(&mut self, made: &By<'_>, lds: bool) {
+        let (access, by) = made;
+        if access.stored.is_some()
+            && self.sites.examines(by.site)
+            && let Some((address, lane)) = access.collision()
+        {
+            self.at_address(Rule::LanesCollide, made, lds, (address, Some(lane)), None);
         }
     }
 
@@ -378,7 +396,13 @@ impl State {
             found => {
                 let at = found.map_or(run.address, |found| found.start + found.len);
                 let lane = run.lane(at, &made.0);
-                self.at_address(Rule::OutOfBounds, made, (at, lane), memory.nearest(at));
+                self.at_address(
+                    Rule::OutOfBounds,
+                    made,
+                    false,
+                    (at, lane),
+                    memory.nearest(at),
+                );
             }
         }
     }
@@ -407,7 +431,7 @@ impl State {
                 join(&mut known, &self.order.knowledge(record.interval()));
             }
             if !polls {
-                // It also goes on releasing what others have released.
+                // A release sequence: it also releases what others have released.
                 let mut told = known.clone();
                 if by.releases {
                     join(&mut told, &self.order.knowledge(by.interval));

@@ -4,15 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
-use runtime::fault::{Access, FaultKind};
 use runtime::foreign;
 use wavelift::check::{Certainty, Rule, Severity};
-use wavelift::sanitizer::{self, AccessKind, Benign, Side};
-use wavelift::source::SourceMap;
+use wavelift::sanitizer::{self, Side};
 use wavelift::{Device, DeviceOptions, Error, Kernel, Settings};
 
 use super::suppress::Suppressions;
-use super::{Actor, Args, Found, Place, Reported, Results, is_manifest, report};
+use super::{Actor, Args, Found, Place, Reported, Results, describe, is_manifest, report};
 use crate::cli::Status;
 use crate::cli::input;
 use crate::cli::options::{EngineChoice, RunOptions, seconds};
@@ -70,55 +68,55 @@ fn run(
         results,
     };
     let device = input.placed(DeviceOptions {
+        threads: 1,
         timeout: args.running.timeout,
         ..options.device(&args.running.engine)
     });
-    let other = match args.running.shuffle {
-        None => None,
-        Some(seed) => {
-            let device = DeviceOptions {
-                threads: 1,
-                ..device.clone()
-            };
-            let session = input
-                .clone()
-                .session(Device::with_options(device)?, &options)?;
-            Some(Shuffled::new(session, seed))
-        }
+    let session = |sanitize| {
+        let device = DeviceOptions {
+            sanitize,
+            ..device.clone()
+        };
+        input
+            .clone()
+            .session(Device::with_options(device)?, &options)
     };
-    let device = DeviceOptions {
-        sanitize: true,
-        ..device
+    let shuffled = |seed| -> anyhow::Result<Shuffled> {
+        let session = session(false)?;
+        Ok(Shuffled { session, seed })
     };
-    let session = input.session(Device::with_options(device)?, &options)?;
+    let mut shuffled = args.running.shuffle.map(shuffled).transpose()?;
+    let session = session(true)?;
     let settings = session.device.settings();
-    let mut other = other;
     for (number, planned) in session.dispatches.iter().enumerate() {
-        let wanted = args.kernel.as_deref();
-        let counts = wanted.is_none_or(|kernel| kernel == planned.kernel.name());
+        let kernel = &planned.kernel;
+        let counts = args
+            .kernel
+            .as_deref()
+            .is_none_or(|name| name == kernel.name());
         for _ in 0..planned.repeat {
             let ended = session.launch(planned, &settings);
             let findings = session.device.findings();
             if counts {
-                about.add(&session, &planned.kernel, findings);
+                about.add(&session, kernel, findings);
             }
-            let ended = ended.and_then(|_| match &mut other {
-                Some(other) => other.launch(number, &session),
+            let compared = ended.and_then(|_| match &shuffled {
+                Some(shuffled) => shuffled.launch(number, &session),
                 None => Ok(None),
             });
-            match ended {
-                Ok(None) => {}
-                Ok(Some(element)) => {
-                    if counts {
-                        about.add_order(&planned.kernel, &element, args.running.shuffle);
-                    }
-                    // What follows differs as well.
-                    other = None;
-                }
+            let element = match compared {
+                Ok(element) => element,
                 Err(error) => {
                     complain(format_args!("fault: {error}"));
                     return Ok(true);
                 }
+            };
+            // What follows a difference differs as well.
+            if let Some(element) = element
+                && let Some(Shuffled { seed, .. }) = shuffled.take()
+                && counts
+            {
+                about.add_order(kernel, &element, seed);
             }
         }
         about.results.routines += 1;
@@ -133,10 +131,6 @@ struct Shuffled {
 }
 
 impl Shuffled {
-    fn new(session: Session, seed: u64) -> Shuffled {
-        Shuffled { session, seed }
-    }
-
     /// Launches a dispatch; the first element of a buffer that differs then from the other session's.
     fn launch(&self, number: usize, other: &Session) -> Result<Option<String>, Error> {
         let settings = Settings {
@@ -168,83 +162,75 @@ struct About<'a> {
 impl About<'_> {
     /// Adds what a launch was found to do wrong.
     fn add(&mut self, session: &Session, kernel: &Kernel, findings: Vec<sanitizer::Finding>) {
-        let map = kernel.module().source().ok();
         for found in findings {
-            let what = what(session, &found);
-            let severity = severity(&found);
-            self.report(Reported {
-                file: self.file.clone(),
-                target: kernel.module().object().target.to_string(),
-                routine: kernel.name().to_owned(),
-                rule: rule(found.rule),
-                severity,
-                why: why(&found, what.as_deref()),
-                at: place(kernel, map, &found.at),
-                other: found.other.map(|other| place(kernel, map, &other)),
-                found: Some(Found {
-                    address: what.is_some().then_some(found.address),
-                    what,
-                    at: actor(&found.at),
-                    other: found.other.as_ref().map(actor),
-                    count: found.count,
-                }),
-            });
+            let what = describe::what(session, &found);
+            let run = Found {
+                address: what.is_some().then_some(found.address),
+                at: actor(&found.at),
+                other: found.other.as_ref().map(actor),
+                count: found.count,
+                what,
+            };
+            let why = describe::why(&found, run.what.as_deref());
+            let sides = (found.at.pc, found.other.map(|other| other.pc));
+            self.report(kernel, describe::rule(&found), why, sides, Some(run));
         }
     }
 
     /// Adds that a result depends on the order of workgroups and waves.
-    fn add_order(&mut self, kernel: &Kernel, element: &str, seed: Option<u64>) {
+    fn add_order(&mut self, kernel: &Kernel, element: &str, seed: u64) {
         static RULE: Rule = Rule {
             id: "order-dependent",
             title: "results do not depend on the order of workgroups and waves",
             certainty: Certainty::B,
             source: "a run in another order",
         };
-        let seed = seed.unwrap_or_default();
-        let code = kernel.module().code();
-        let pc = kernel.code().entry;
-        let map = kernel.module().source().ok();
-        let line = map.and_then(|map| map.location(code.local(pc)));
-        self.report(Reported {
+        let why = format!(
+            "{element} has another value if workgroups and waves run in the order of seed {seed}"
+        );
+        let rule = (&RULE, Severity::Finding);
+        self.report(kernel, rule, why, (kernel.code().entry, None), None);
+    }
+
+    /// Adds a finding at one instruction, or at two, by guest address.
+    fn report(
+        &mut self,
+        kernel: &Kernel,
+        (rule, severity): (&'static Rule, Severity),
+        why: String,
+        (at, other): (u64, Option<u64>),
+        found: Option<Found>,
+    ) {
+        let address = kernel.module().code().local(at);
+        let place_of = (self.file.as_str(), kernel.name(), address);
+        if !self
+            .results
+            .admits(self.args, self.suppressions, (rule, severity), place_of)
+        {
+            return;
+        }
+        self.results.reported.push(Reported {
             file: self.file.clone(),
             target: kernel.module().object().target.to_string(),
             routine: kernel.name().to_owned(),
-            rule: &RULE,
-            severity: Severity::Finding,
-            why: format!("{element} has another value if workgroups and waves run in the order of seed {seed}"),
-            at: Place {
-                address: code.local(pc),
-                text: code.text_at(pc),
-                line: line.map(|at| (at.file.to_owned(), at.line)),
-            },
-            other: None,
-            found: None,
+            rule,
+            severity,
+            why,
+            at: place(kernel, at),
+            other: other.map(|other| place(kernel, other)),
+            found,
         });
-    }
-
-    /// Adds a finding, unless it is suppressed or a note that is not wanted.
-    fn report(&mut self, found: Reported) {
-        let (rule, address) = (found.rule.id, found.at.address);
-        if self
-            .suppressions
-            .has(&self.file, &found.routine, rule, address)
-        {
-            self.results.suppressed += usize::from(found.severity == Severity::Finding);
-        } else if found.severity == Severity::Note && !self.args.notes {
-            self.results.notes += 1;
-        } else {
-            self.results.reported.push(found);
-        }
     }
 }
 
-fn place(kernel: &Kernel, map: Option<&SourceMap>, side: &Side) -> Place {
+fn place(kernel: &Kernel, pc: u64) -> Place {
     let code = kernel.module().code();
-    let address = code.local(side.pc);
+    let address = code.local(pc);
+    let map = kernel.module().source().ok();
     let line = map.and_then(|map| map.location(address));
     Place {
         address,
-        text: code.text_at(side.pc),
+        text: code.text_at(pc),
         line: line.map(|at| (at.file.to_owned(), at.line)),
     }
 }
@@ -254,135 +240,5 @@ fn actor(side: &Side) -> Actor {
         workgroup: side.workgroup,
         wave: side.wave,
         lane: side.lane,
-    }
-}
-
-fn severity(found: &sanitizer::Finding) -> Severity {
-    use sanitizer::Rule::{
-        BarrierDivergence, BarrierLanes, LanesCollide, MixedAtomic, OutOfBounds, OutOfLds,
-        RaceGlobal, RaceLds, UnwrittenLds,
-    };
-    match found.rule {
-        _ if found.benign.is_some() => Severity::Note,
-        // Hardware does not wait for waves that have ended.
-        BarrierDivergence if found.other.is_none() => Severity::Note,
-        RaceLds | RaceGlobal | OutOfBounds | OutOfLds | BarrierDivergence => Severity::Finding,
-        UnwrittenLds | BarrierLanes | LanesCollide | MixedAtomic => Severity::Note,
-    }
-}
-
-/// What was accessed.
-fn what(session: &Session, found: &sanitizer::Finding) -> Option<String> {
-    use sanitizer::Rule::{OutOfBounds, OutOfLds, RaceGlobal, RaceLds, UnwrittenLds};
-    match found.rule {
-        RaceGlobal => Some(session.element_at(found.address).0),
-        OutOfBounds => Some(format!("0x{:x}", found.address)),
-        RaceLds | UnwrittenLds | OutOfLds => Some(format!("LDS at 0x{:x}", found.address)),
-        _ => None,
-    }
-}
-
-/// One sentence.
-fn why(found: &sanitizer::Finding, what: Option<&str>) -> String {
-    use sanitizer::Rule::{
-        BarrierDivergence, BarrierLanes, LanesCollide, MixedAtomic, OutOfBounds, OutOfLds,
-        RaceGlobal, RaceLds, UnwrittenLds,
-    };
-    let what = what.unwrap_or("memory");
-    let verb = |side: &Side, done: bool| match (side.kind, done) {
-        (Some(AccessKind::Read | AccessKind::CoherentRead), false) => "reads",
-        (Some(AccessKind::Read | AccessKind::CoherentRead), true) => "has read",
-        (Some(AccessKind::Write), false) => "writes",
-        (Some(AccessKind::Write), true) => "has written",
-        (Some(AccessKind::Atomic), false) => "changes",
-        (Some(AccessKind::Atomic), true) => "has changed by an atomic",
-        (None, _) => "arrives at",
-    };
-    let at = who(&found.at);
-    let other = found.other.as_ref();
-    match found.rule {
-        RaceLds | RaceGlobal => {
-            let by = other.map_or_else(String::new, |other| {
-                let same = other.workgroup == found.at.workgroup;
-                let by = match same {
-                    true => format!("wave {}", other.wave),
-                    false => who(other),
-                };
-                format!(", which {by} {}", verb(other, true))
-            });
-            let order = match (found.rule, found.benign) {
-                (_, Some(Benign::SameValue)) => "both write the same value",
-                (RaceLds, _) => "there is no barrier between",
-                _ => "nothing orders the two",
-            };
-            format!("{at} {} {what}{by}; {order}", verb(&found.at, false))
-        }
-        UnwrittenLds => format!("{at} reads {what}, which its workgroup has not written"),
-        OutOfBounds => {
-            let access = match found.at.kind {
-                Some(AccessKind::Write) => Access::Write,
-                Some(AccessKind::Atomic) => Access::Atomic,
-                _ => Access::Read,
-            };
-            let kind = FaultKind::Memory {
-                access,
-                address: found.address,
-                bytes: found.bytes,
-                nearest: found.nearest,
-            };
-            format!("{at} {kind}")
-        }
-        OutOfLds => format!(
-            "{at} {} {what}, behind the workgroup's LDS",
-            verb(&found.at, false)
-        ),
-        BarrierDivergence => match other {
-            Some(other) => format!("{at} is at another barrier than wave {}", other.wave),
-            None => format!("{at} is at a barrier, and other waves of the workgroup have ended"),
-        },
-        BarrierLanes => format!("{at} is at a barrier, which not all of its lanes have reached"),
-        LanesCollide => format!("{at} stores different values of several lanes to {what}"),
-        MixedAtomic => format!("{at}: lanes of an atomic change global memory and LDS"),
-    }
-}
-
-fn who(side: &Side) -> String {
-    let lane = side.lane.map(|lane| format!("lane {lane} of "));
-    let [x, y, z] = side.workgroup;
-    format!(
-        "{}wave {} of workgroup ({x}, {y}, {z})",
-        lane.unwrap_or_default(),
-        side.wave
-    )
-}
-
-/// The rule as the others are described.
-fn rule(rule: sanitizer::Rule) -> &'static Rule {
-    const MODEL: &str = "LLVM, User Guide for AMDGPU Backend, memory model; ISA manuals, S_BARRIER";
-    macro_rules! rules {
-        ($($name:ident: $id:literal, $certainty:ident, $title:literal, $source:expr;)*) => {
-            match rule {
-                $(sanitizer::Rule::$name => {
-                    static RULE: Rule = Rule {
-                        id: $id,
-                        title: $title,
-                        certainty: Certainty::$certainty,
-                        source: $source,
-                    };
-                    &RULE
-                })*
-            }
-        };
-    }
-    rules! {
-        RaceLds: "race-lds", A, "waves of a workgroup access LDS in one interval between barriers, and one writes", MODEL;
-        RaceGlobal: "race-global", A, "waves access global memory without an order, and one writes", MODEL;
-        UnwrittenLds: "unwritten-lds", B, "LDS is read that the workgroup has not written", "OpenCL C, local memory";
-        OutOfBounds: "out-of-bounds", A, "an access is outside of all allocations", "the manifest's buffers";
-        OutOfLds: "out-of-lds", A, "an access is behind the workgroup's LDS", "the kernel descriptor";
-        BarrierDivergence: "barrier-divergence", B, "all waves of a workgroup arrive at the same barriers", "OpenCL C, barrier";
-        BarrierLanes: "barrier-lanes", C, "all lanes of a wave arrive at a barrier", "OpenCL C, barrier";
-        LanesCollide: "lanes-collide", C, "lanes of a store write to different places", "ISA manuals, order of lanes";
-        MixedAtomic: "mixed-atomic", C, "lanes of a FLAT atomic are all in one memory", "ISA manuals, FLAT";
     }
 }

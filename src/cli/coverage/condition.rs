@@ -1,10 +1,10 @@
 //! Conditions of a basic block, and their outcomes.
 //!
-//! A branch on SCC has one outcome for the wave. Where a condition differs by lane, the lanes decide: each goes the way that
-//! the branch would go if the wave had no other. A branch on VCC shows these lanes itself. Structured code switches off the
+//! A branch on SCC has one outcome for the wave. Where a condition differs by lane, the lanes decide: each takes the edge that
+//! the branch would take if the wave had no other. A branch on VCC shows these lanes itself. Structured code switches off the
 //! lanes for which the condition does not hold, by an instruction that only narrows EXEC, and a branch on EXEC that follows
 //! merely skips code that no lane would run; so the condition is at that instruction, and the branch has none. Code that
-//! goes on with the other lanes of the same condition, or restores lanes, has no condition of its own.
+//! continues with the other lanes of the same condition, or restores lanes, has no condition of its own.
 
 use frontend::exec::{Masks, writes_exec};
 use frontend::op::{BranchIf, Logic};
@@ -55,7 +55,7 @@ enum Last {
     Nothing,
     /// It narrows EXEC.
     Narrowing,
-    /// It goes on with other lanes.
+    /// It continues with other lanes.
     Others,
     /// Of unknown effect.
     Unknown,

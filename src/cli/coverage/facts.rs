@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Context as _;
 use coverage::{CoverageFile, Digest};
-use frontend::{Encoding, Inst, Op};
+use frontend::Op;
 use runtime::coverage::Counts;
 use runtime::object::CodeObject;
 use wavelift::listing::{BasicBlock, Item, Listing};
@@ -245,7 +245,7 @@ impl Facts {
             Instruction {
                 address: line.address,
                 text: inst.text(listing.gfx),
-                vector: is_vector(inst),
+                vector: !inst.desc.encoding.is_scalar(),
                 place: location.map(|location| self.place(location)),
                 counts: counts(line.address),
                 condition,
@@ -284,17 +284,4 @@ impl Facts {
         let objects = self.objects.iter();
         objects.flat_map(|object| object.routines.iter().map(move |routine| (object, routine)))
     }
-}
-
-/// Does it run in lanes?
-fn is_vector(inst: &Inst) -> bool {
-    !matches!(
-        inst.desc.encoding,
-        Encoding::Sop1
-            | Encoding::Sop2
-            | Encoding::Sopk
-            | Encoding::Sopc
-            | Encoding::Sopp
-            | Encoding::Smem
-    )
 }

@@ -22,7 +22,7 @@ pub(super) struct Show<'a> {
 }
 
 impl Show<'_> {
-    /// How the results of a whole launch differ.
+    /// How the results of a launch differ.
     pub(super) fn results(
         &self,
         difference: &Difference<'_>,

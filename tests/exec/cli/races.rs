@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use super::{engines, file, folder, root, wavelift};
 
+mod defects;
 mod detector;
 mod expected;
 

@@ -1,16 +1,16 @@
 // Workgroups that wait for each other: atomic operations without the fences that order other accesses.
-// What is racy gives up after a while and goes on.
+// The racy kernels leave their polling loops after a number of iterations.
 #include "pair.h"
 
 #define ATOMIC(word) ((volatile global atomic_uint *)(word))
 #define LOAD(word, order) atomic_load_explicit(ATOMIC(word), order, memory_scope_device)
 #define STORE(word, value, order) atomic_store_explicit(ATOMIC(word), value, order, memory_scope_device)
 #define ADD(word, value, order) atomic_fetch_add_explicit(ATOMIC(word), value, order, memory_scope_device)
-#define PATIENCE 1000
+#define ITERATIONS 1000
 
 static void NAME(wait)(volatile global uint *word, uint value, memory_order order) {
 #ifdef RACY
-    for (uint tries = 0; tries < PATIENCE && LOAD(word, order) != value; tries++) {
+    for (uint tries = 0; tries < ITERATIONS && LOAD(word, order) != value; tries++) {
     }
 #else
     while (LOAD(word, order) != value) {
@@ -63,7 +63,7 @@ kernel void NAME(volatile_flag)(const global uint *x, global uint *y, global uin
         EITHER(flags[pair] = 1, STORE(&flags[pair], 1, memory_order_release));
     } else {
 #ifdef RACY
-        for (uint tries = 0; tries < PATIENCE && !flags[pair]; tries++) {
+        for (uint tries = 0; tries < ITERATIONS && !flags[pair]; tries++) {
         }
 #else
         NAME(wait)(&flags[pair], 1, memory_order_acquire);

@@ -11,7 +11,7 @@ kernel void same_flag(const global uint *x, global uint *y) {
         y[0] = 1;
 }
 
-// Lanes of one wave load and store one word in turn.
+// Lanes of one wave load and store one word, one lane after another.
 kernel void lane_turns(const global uint *x, global uint *y) {
     uint lane = get_local_id(0) % 64;
     volatile global uint *word = &y[get_global_id(0) / 64];
@@ -162,7 +162,7 @@ kernel void wave_turns(const global uint *x, global uint *y) {
     y[get_global_id(0)] = word;
 }
 
-// More barriers than 16 bits count; the waves take turns with a word.
+// More barriers than 16 bits count; the waves alternate in writing a word.
 kernel void many_barriers(global uint *y) {
     local uint word;
     uint l = get_local_id(0);
@@ -261,7 +261,7 @@ kernel void masked_tail(const global uint *x, global uint *y, uint n) {
         y[i] = x[i] + 9;
 }
 
-// Wave 1 ends before the barrier, which then waits for wave 0 alone.
+// Wave 1 ends before the barrier, which then waits for wave 0 only.
 kernel void early_end(const global uint *x, global uint *y) {
     local uint tile[128];
     uint l = get_local_id(0), first = get_group_id(0) * 64;

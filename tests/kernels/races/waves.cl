@@ -66,7 +66,7 @@ kernel void NAME(global_tree)(const global uint *x, global uint *y, global uint 
         y[get_group_id(0)] = sums[0];
 }
 
-// Two arrays take turns; each step reads what the other wave stored in the step before.
+// Two arrays alternate; each step reads what the other wave stored in the step before.
 kernel void NAME(global_steps)(const global uint *x, global uint *y, global uint *scratch) {
     uint i = get_global_id(0), n = get_global_size(0);
     scratch[i] = x[i];

@@ -1,0 +1,180 @@
+//! What `wavelift check --dynamic` says of other defects than races, on both engines.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::TARGETS;
+use crate::cli::{Outcome, engines, file, folder, json, root, wavelift};
+
+/// Checks a kernel of `tests/kernels/races/defects.cl` in a workgroup of 128 work-items; `y` has 128 words.
+fn check(home: &Path, (kernel, target): (&str, &str), args: &str, more: &[&str]) -> Outcome {
+    let code_object = root().join(format!("tests/kernels/races/defects.{target}.co"));
+    let mut manifest = String::from("[buffers.y]\ntype = \"u32\"\ncount = 128\n[[dispatch]]\n");
+    let grid = if kernel == "order" { 512 } else { 128 };
+    let _ = writeln!(
+        manifest,
+        "code_object = {:?}",
+        code_object.display().to_string()
+    );
+    let _ = writeln!(
+        manifest,
+        "kernel = {kernel:?}\ngrid = [{grid}]\nworkgroup = [128]"
+    );
+    let _ = writeln!(manifest, "args = [\"@y\"{args}]");
+    let path = file(home, &format!("{kernel}.{target}.toml"), manifest);
+    let mut words = vec!["check", &path, "--dynamic", "--notes", "--json"];
+    words.extend(more);
+    wavelift(&words)
+}
+
+/// Severity, rule, what is accessed, and the sentence of each finding.
+fn found(check: &Outcome) -> Vec<[String; 4]> {
+    let report = json(check);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let findings = report["findings"].as_array().expect("an array").iter();
+    let keys = ["severity", "rule", "what", "why"];
+    findings
+        .map(|one| keys.map(|key| text(&one[key])))
+        .collect()
+}
+
+#[test]
+fn each_defect_is_found_on_both_engines() {
+    let local = ", { local = 16 }, { u32 = 4 }";
+    let cases = [
+        (
+            "lanes_collide",
+            "",
+            ["note", "lanes-collide", "y[0]", "lane 1 of wave 0"],
+            0,
+        ),
+        (
+            "lanes_collide_in_lds",
+            "",
+            ["note", "lanes-collide", "LDS at 0x0", "lane 1 of wave 0"],
+            0,
+        ),
+        (
+            "past_the_end",
+            ", { u32 = 128 }",
+            [
+                "finding",
+                "out-of-bounds",
+                "0x",
+                "past the end of a 512-byte",
+            ],
+            3,
+        ),
+        (
+            "unwritten",
+            local,
+            ["note", "unwritten-lds", "LDS at 0x0", "has not written"],
+            0,
+        ),
+        (
+            "past_the_lds",
+            local,
+            [
+                "finding",
+                "out-of-lds",
+                "LDS at 0x10",
+                "behind the workgroup's LDS",
+            ],
+            1,
+        ),
+        (
+            "two_barriers",
+            "",
+            [
+                "finding",
+                "barrier-divergence",
+                "",
+                "is at another barrier than wave 0",
+            ],
+            1,
+        ),
+        (
+            "half_a_wave",
+            "",
+            ["note", "barrier-lanes", "", "not all of its lanes"],
+            0,
+        ),
+        (
+            "mixed",
+            "",
+            ["note", "mixed-atomic", "", "global memory and LDS"],
+            0,
+        ),
+    ];
+    let home = folder("defects");
+    for target in TARGETS {
+        for engine in engines() {
+            for (kernel, args, wanted, status) in cases {
+                let outcome = check(&home, (kernel, target), args, &["--engine", engine]);
+                let found = found(&outcome);
+                let is = |one: &[String; 4]| {
+                    let [severity, rule, what, why] = wanted;
+                    one[0] == severity
+                        && one[1] == rule
+                        && one[2].starts_with(what)
+                        && one[3].contains(why)
+                };
+                let name = format!("{kernel} {target} {engine}");
+                assert!(found.iter().any(is), "{name}: {found:?} {}", outcome.stderr);
+                assert_eq!(outcome.status, status, "{name}: {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn results_that_depend_on_the_order_are_found() {
+    let home = folder("defects-order");
+    let order = ("order", "gfx906");
+    for engine in engines() {
+        let ordered = check(&home, order, "", &["--engine", engine]);
+        assert_eq!((ordered.status, found(&ordered).len()), (0, 0));
+        let shuffled = check(&home, order, "", &["--engine", engine, "--shuffle", "1"]);
+        let found = found(&shuffled);
+        assert_eq!(shuffled.status, 1, "{found:?}");
+        let [severity, rule, _, why] = &found[0];
+        assert_eq!(
+            (severity.as_str(), rule.as_str()),
+            ("finding", "order-dependent")
+        );
+        assert!(why.contains("y[") && why.contains("seed 1"), "{why}");
+    }
+}
+
+#[test]
+fn other_outputs_and_suppressions_are_those_of_static_checks() {
+    let home = folder("defects-outputs");
+    let known = "[[suppress]]\nrule = \"barrier-divergence\"\nkernel = \"two_barriers\"\nreason = \"a test\"\n";
+    let known = file(&home, "known.toml", known);
+    let suppressed = check(
+        &home,
+        ("two_barriers", "gfx906"),
+        "",
+        &["--suppress", &known],
+    );
+    assert_eq!(suppressed.status, 0, "{}", suppressed.stdout);
+    assert_ne!(json(&suppressed)["suppressed"], 0);
+    let other = check(
+        &home,
+        ("two_barriers", "gfx906"),
+        "",
+        &["--kernel", "another"],
+    );
+    assert_eq!((other.status, found(&other).len()), (0, 0));
+    // What is no manifest cannot run.
+    let object = root().join("tests/kernels/races/defects.gfx906.co");
+    let refused = wavelift(&["check", object.to_str().expect("text"), "--dynamic"]);
+    assert_eq!(refused.status, 2);
+    assert!(
+        refused.stderr.contains("is no launch manifest"),
+        "{}",
+        refused.stderr
+    );
+}
