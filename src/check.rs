@@ -14,13 +14,37 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use frontend::Gfx;
+use runtime::foreign::Foreign;
 use runtime::object::{ArgKind, CodeObject, Kernel, Setting};
 
 pub use ::check::{
     Certainty, Code, Edit, Finding, Item, Report, Routine, Rule, Severity, WaitField, check_code,
+    rules,
 };
+
+/// An instruction of a code object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its address there.
+    pub address: u64,
+    /// The instruction as LLVM prints it.
+    pub text: String,
+    /// File and line of the source, if the code object has lines.
+    pub line: Option<(String, u32)>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{:04x}  {}", self.address, self.text)?;
+        match &self.line {
+            Some((file, line)) => write!(f, " at {}:{line}", Foreign(file)),
+            None => Ok(()),
+        }
+    }
+}
 
 /// A kernel or a function of a code object.
 #[derive(Clone, Copy, Debug)]

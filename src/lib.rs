@@ -84,6 +84,7 @@ pub mod manifest;
 mod module;
 #[cfg(feature = "jit")]
 pub mod profile;
+pub mod sanitizer;
 pub mod source;
 mod stream;
 pub mod trace;
@@ -185,8 +186,6 @@ pub use runtime::engine;
 pub use runtime::image;
 /// Code objects without a device: targets, kernels, arguments, symbols.
 pub use runtime::object;
-/// Dynamic checks of dispatches, for [`Device::findings`].
-pub use runtime::sanitizer;
 
 /// Plain data as bytes: the traits of elements and of arguments by value, and their derives
 /// (`#[bytemuck(crate = "wavelift::bytemuck")]`).

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 mod array;
+mod check;
 mod compare;
 mod error;
 pub mod keys;
@@ -14,6 +15,7 @@ pub mod random;
 mod tree;
 
 pub use array::Array;
+pub use check::{Check, Suppression};
 pub use compare::{Comparison, Errors, FirstMismatch, Greatest, Tolerance};
 pub use error::{ManifestError, Place};
 pub use runtime::files::read_whole;
@@ -35,6 +37,8 @@ pub struct Manifest {
     pub outputs: Vec<Output>,
     /// Expected contents of buffers after the last dispatch.
     pub expectations: Vec<Expectation>,
+    /// How `wavelift check` checks it; other commands do not use that.
+    pub check: Check,
 }
 
 /// Where guest memory is.

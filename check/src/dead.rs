@@ -13,6 +13,9 @@ static UNREACHED: Rule = Rule {
     source: "the control-flow graph",
 };
 
+/// All of them.
+pub(crate) static RULES: &[&Rule] = &[&UNREACHED];
+
 /// Is it padding, with which compilers fill the space after a routine?
 fn is_filling(item: &Item) -> bool {
     let zero = item.inst.op() == Op::Endpgm || item.inst.src[0] == Operand::Imm(0);

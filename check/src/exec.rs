@@ -15,6 +15,9 @@ static ZERO: Rule = Rule {
     source: "ISA manuals, EXEC; compilers leave such instructions at the ends of divergent code",
 };
 
+/// All of them.
+pub(crate) static RULES: &[&Rule] = &[&ZERO];
+
 /// An abstract value of EXEC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exec {

@@ -112,6 +112,9 @@ static REDUNDANT_NOP: Rule = Rule {
     source: "the rules of wait states",
 };
 
+/// All of them.
+pub(crate) static RULES: &[&Rule] = &[&REDUNDANT_WAIT, &REDUNDANT_NOP];
+
 impl Report {
     /// Notes about waits and `s_nop`s without effect, by address.
     pub fn redundant_notes(&self) -> Vec<Finding> {

@@ -10,7 +10,7 @@ use frontend::Op;
 use frontend::registers::{self, Reg, Span};
 
 use crate::cfg::{Code, Item, Routine};
-use crate::finding::Report;
+use crate::finding::{Report, Rule};
 use crate::solve::{Entry, Least, solve};
 
 mod matrix;
@@ -43,6 +43,13 @@ type Recent = Least<Key>;
 
 /// A row that holds for the target, with its wait states.
 type Wanted = (u8, &'static Row);
+
+/// All rules.
+pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
+    let rows = table::ROWS.iter().chain(matrix::ROWS);
+    rows.map(|row| &row.rule)
+        .chain(xnack::RULES.iter().copied())
+}
 
 /// Wait states of an instruction.
 fn states_of(item: &Item) -> u8 {

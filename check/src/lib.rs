@@ -26,6 +26,24 @@ pub use finding::{Certainty, Finding, Report, Rule, Severity};
 pub use frontend::registers::{Reg, Span, Uses};
 pub use frontend::waits::WaitField;
 
+/// All rules, those of notes included.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    let groups = [
+        waits::RULES,
+        uninit::RULES,
+        stale::RULES,
+        exec::RULES,
+        dead::RULES,
+        limits::RULES,
+        finding::RULES,
+    ];
+    groups
+        .into_iter()
+        .flatten()
+        .copied()
+        .chain(hazards::rules())
+}
+
 /// Checks a routine.
 pub fn check(routine: &Routine<'_>) -> Report {
     check_code(routine, &Code::new(routine))

@@ -45,6 +45,9 @@ static SCALARS: Rule = Rule {
     source: "Vega ISA 3.6.3; LLVM register classes",
 };
 
+/// All of them.
+pub(crate) static RULES: &[&Rule] = &[&VGPRS, &LDS, &LDS_STATED, &SCRATCH, &ALIGNED, &SCALARS];
+
 /// Bytes from the offset on, for a lane.
 fn bytes(inst: &Inst) -> u64 {
     let of = |types: &[Ty], i: usize| types.get(i).map_or(0, |ty| u64::from(ty.bits()) / 8);

@@ -36,6 +36,9 @@ static STALE_BASE: Rule = Rule {
     source: "AMDGPUUsage (the scalar cache is not coherent)",
 };
 
+/// All of them.
+pub(crate) static RULES: &[&Rule] = &[&HALF, &WRITEBACK, &STALE, &STALE_BASE];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     /// Half of VCC was written.

@@ -16,6 +16,9 @@ static UNWRITTEN: Rule = Rule {
     source: "AMDGPUUsage, initial kernel execution state; compilers read such registers where the value does not matter",
 };
 
+/// All of them.
+pub(crate) static RULES: &[&Rule] = &[&UNWRITTEN];
+
 const WORDS: usize = (END as usize).div_ceil(64);
 
 /// Registers that may have been written.

@@ -92,6 +92,22 @@ static RELATIVE: Rule = Rule {
     source: "inferred",
 };
 
+/// All of them.
+pub(crate) static RULES: &[&Rule] = &[
+    &READ,
+    &WRITE,
+    &SOURCE,
+    &BARRIER,
+    &BARRIER_READ,
+    &LDS_LOAD,
+    &VCCZ,
+    &RETURN,
+    &ENTRY,
+    &FLAT,
+    &GWS_END,
+    &RELATIVE,
+];
+
 /// The first of the pair that holds the return address, by LLVM's calling convention.
 const RETURN_ADDRESS: u8 = 30;
 

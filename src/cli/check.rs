@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use runtime::foreign;
 use runtime::object::{self, CodeObject, LoadError, TargetId};
-use wavelift::check::{Code, Finding, Rule, Severity, check_code, routines};
+use wavelift::check::{Code, Finding, Place, Rule, Severity, check_code, routines};
 use wavelift::manifest::{Manifest, read_whole};
+use wavelift::sanitizer;
 use wavelift::source::SourceMap;
 
 use super::Status;
+use super::input;
+use super::options::RunOptions;
 use super::output::{Output, complain};
 
-mod describe;
 mod dynamic;
 mod json;
 mod sarif;
@@ -23,7 +25,7 @@ use suppress::Suppressions;
 
 /// Checks machine code without running it: waits for memory, required independent instructions,
 /// registers, sizes. With --dynamic, runs launch manifests and checks what their kernels do: data races, accesses out of bounds,
-/// reads of what nobody wrote, barriers.
+/// reads of what nobody wrote, barriers. The table [check] of a manifest may ask for this, too (`wavelift help manifest`).
 ///
 /// A finding is a defect, a note is not. Suppressed findings are not printed.
 ///
@@ -39,7 +41,7 @@ pub(super) struct Args {
     /// code objects are checked
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Run the launch manifests and check what their kernels do, on one thread
+    /// Run the launch manifests and check what their kernels do, on one thread; not their code
     #[arg(long)]
     dynamic: bool,
     #[command(flatten)]
@@ -63,14 +65,6 @@ pub(super) struct Args {
     /// Print a SARIF 2.1.0 log
     #[arg(long, conflicts_with = "json")]
     sarif: bool,
-}
-
-/// An instruction.
-struct Place {
-    address: u64,
-    text: String,
-    /// File and line of the source.
-    line: Option<(String, u32)>,
 }
 
 /// Where in a run something was found.
@@ -125,6 +119,26 @@ struct Results {
     routines: usize,
     instructions: usize,
     unchecked: Vec<Unchecked>,
+    /// Suppressions of manifests that have suppressed nothing.
+    unused: Vec<String>,
+}
+
+/// How a file is checked: by the options, and by its manifest where they say nothing.
+struct Scope<'a> {
+    args: &'a Args,
+    target: Option<&'a TargetId>,
+    notes: bool,
+    shuffle: Option<u64>,
+    /// Those of the command line, and those of the manifest.
+    suppressions: [&'a mut Suppressions; 2],
+}
+
+impl Scope<'_> {
+    /// Is a kernel or function to be checked?
+    fn has(&self, routine: &str) -> bool {
+        let only = self.args.kernel.as_deref();
+        only.is_none_or(|name| name == routine)
+    }
 }
 
 impl Results {
@@ -138,13 +152,15 @@ impl Results {
     /// that is not asked for.
     fn admits(
         &mut self,
-        args: &Args,
-        suppressions: &mut Suppressions,
+        scope: &mut Scope<'_>,
         (rule, severity): (&Rule, Severity),
         (file, routine, address): (&str, &str, u64),
     ) -> bool {
-        let suppressed = suppressions.has(file, routine, rule.id, address);
-        let hidden = severity == Severity::Note && !args.notes;
+        let mut suppressed = false;
+        for known in &mut scope.suppressions {
+            suppressed |= known.has(file, routine, rule.id, address);
+        }
+        let hidden = severity == Severity::Note && !scope.notes;
         if suppressed {
             self.suppressed += usize::from(severity == Severity::Finding);
         } else if hidden {
@@ -161,40 +177,66 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         None => Suppressions::default(),
     };
     let mut results = Results::default();
-    if args.dynamic {
-        return dynamic::execute(args, &mut suppressions, out);
-    }
+    let mut faulted = false;
     for path in &args.files {
-        match is_manifest(path) {
-            true => {
-                for object in code_objects(path)? {
-                    check_file(
-                        &object,
-                        args,
-                        target.as_ref(),
-                        &mut suppressions,
-                        &mut results,
-                    )?;
-                }
-            }
-            false => check_file(path, args, target.as_ref(), &mut suppressions, &mut results)?,
+        let mut scope = Scope {
+            args,
+            target: target.as_ref(),
+            notes: args.notes,
+            shuffle: args.running.shuffle,
+            suppressions: [&mut suppressions, &mut Suppressions::default()],
+        };
+        if is_manifest(path) {
+            faulted |= check_manifest(path, scope, &mut results)?;
+        } else if args.dynamic {
+            bail!(
+                "{} is no launch manifest (.toml), which --dynamic runs; `wavelift run FILE --emit-manifest` makes one",
+                foreign::path(path)
+            );
+        } else {
+            check_file(path, &mut scope, &mut results)?;
         }
     }
-    if let (Some(kernel), 0) = (&args.kernel, results.routines) {
+    if let (Some(kernel), 0, false) = (&args.kernel, results.routines, args.dynamic) {
         bail!("there is no kernel or function `{kernel}`");
     }
-    report(args, &results, &suppressions, out)
+    results.unused.extend(suppressions.unused(|_| true));
+    let status = report(args, &results, out)?;
+    Ok(if faulted { Status::Fault } else { status })
+}
+
+/// Checks a manifest as its `[check]` and the options say; was there a fault?
+fn check_manifest(path: &Path, scope: Scope<'_>, results: &mut Results) -> anyhow::Result<bool> {
+    let input = input::load(path, &RunOptions::default())?;
+    let check = &input.manifest.check;
+    let is_dynamic = scope.args.dynamic || check.dynamic;
+    let is_static = !scope.args.dynamic;
+    let mut own = Suppressions::new(path, check.suppressions.clone());
+    let [given, _] = scope.suppressions;
+    let mut scope = Scope {
+        notes: scope.notes || check.notes,
+        shuffle: scope.shuffle.or(check.shuffle),
+        suppressions: [given, &mut own],
+        ..scope
+    };
+    if is_static {
+        for object in code_objects(&input.manifest) {
+            check_file(object, &mut scope, results)?;
+        }
+    }
+    let faulted = is_dynamic && dynamic::run(path, input, &mut scope, results)?;
+    let ran = |rule: &str| match sanitizer::rules().any(|one| one.id == rule) {
+        true => is_dynamic,
+        false => is_static,
+    };
+    results.unused.extend(own.unused(ran));
+    Ok(faulted)
 }
 
 /// Prints what was found.
-fn report(
-    args: &Args,
-    results: &Results,
-    suppressions: &Suppressions,
-    out: &mut Output,
-) -> anyhow::Result<Status> {
-    for unused in suppressions.unused() {
-        complain(format_args!("note: nothing is suppressed by {unused}"));
+fn report(args: &Args, results: &Results, out: &mut Output) -> anyhow::Result<Status> {
+    for unused in &results.unused {
+        complain(format_args!("{unused}"));
     }
     if args.json {
         out.json(&json::report(results))?;
@@ -215,29 +257,22 @@ fn is_manifest(path: &Path) -> bool {
 }
 
 /// The code objects of a launch manifest, each once.
-fn code_objects(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let manifest = Manifest::load(path)?;
-    let mut objects: Vec<PathBuf> = Vec::new();
-    for dispatch in manifest.dispatches {
-        if !objects.contains(&dispatch.code_object) {
-            objects.push(dispatch.code_object);
+fn code_objects(manifest: &Manifest) -> Vec<&Path> {
+    let mut objects: Vec<&Path> = Vec::new();
+    for dispatch in &manifest.dispatches {
+        if !objects.contains(&&*dispatch.code_object) {
+            objects.push(&dispatch.code_object);
         }
     }
-    Ok(objects)
+    objects
 }
 
 /// Checks all code of a file.
-fn check_file(
-    path: &Path,
-    args: &Args,
-    target: Option<&TargetId>,
-    suppressions: &mut Suppressions,
-    results: &mut Results,
-) -> anyhow::Result<()> {
+fn check_file(path: &Path, scope: &mut Scope<'_>, results: &mut Results) -> anyhow::Result<()> {
     let name = foreign::path(path).to_string();
     let bytes = read_whole(path).with_context(|| format!("cannot read {name}"))?;
     let entries = object::entries(&bytes).with_context(|| name.clone())?;
-    let wanted = match target {
+    let wanted = match scope.target {
         Some(target) => object::candidates(&entries, Some(target)).with_context(|| name.clone())?,
         None => entries.iter().filter(|entry| entry.is_amdgcn()).collect(),
     };
@@ -247,7 +282,7 @@ fn check_file(
     let several = wanted.len() > 1;
     for entry in wanted {
         match CodeObject::parse(entry.code()) {
-            Ok(object) => check_object(&name, &object, args, suppressions, results),
+            Ok(object) => check_object(&name, &object, scope, results),
             // Libraries also contain code for other GPUs.
             Err(
                 error @ (LoadError::UnsupportedTarget { .. } | LoadError::UnknownMachine { .. }),
@@ -262,23 +297,13 @@ fn check_file(
     Ok(())
 }
 
-fn check_object(
-    file: &str,
-    object: &CodeObject,
-    args: &Args,
-    suppressions: &mut Suppressions,
-    results: &mut Results,
-) {
+fn check_object(file: &str, object: &CodeObject, scope: &mut Scope<'_>, results: &mut Results) {
     let map = SourceMap::read(object).unwrap_or_else(|error| {
         complain(format_args!("warning: {file}: no source lines: {error}"));
         SourceMap::of_symbols(object)
     });
     for named in routines(object) {
-        if args
-            .kernel
-            .as_deref()
-            .is_some_and(|name| name != named.name)
-        {
+        if !scope.has(named.name) {
             continue;
         }
         let code = Code::new(&named.routine);
@@ -306,7 +331,7 @@ fn check_object(
         for found in all {
             let address = code.items[found.at].address;
             let rule = (found.rule, found.severity);
-            if !results.admits(args, suppressions, rule, (file, named.name, address)) {
+            if !results.admits(scope, rule, (file, named.name, address)) {
                 continue;
             }
             results.reported.push(Reported {

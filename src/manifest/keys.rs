@@ -1,6 +1,10 @@
 //! Every key of a launch manifest with its documentation. The parser accepts these keys and no others, and the reference
 //! (`wavelift help manifest`, `docs/manifest.md`) is made of them.
 
+mod check;
+
+pub use check::{CHECK, SUPPRESS};
+
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
@@ -63,6 +67,11 @@ pub const ROOT: Section = Section {
             "expect",
             "table",
             "What buffers must hold after the last dispatch, by buffer. Default: nothing is checked.",
+        ),
+        key(
+            "check",
+            "table",
+            "How `wavelift check` checks the manifest. Default: its code only.",
         ),
     ],
     example: "",
@@ -285,7 +294,7 @@ pub const EXPECT: Section = Section {
 };
 
 /// All of them, in the order of the reference.
-pub const SECTIONS: [Section; 9] = [
+pub const SECTIONS: [Section; 11] = [
     ROOT,
     MEMORY,
     BUFFER,
@@ -294,13 +303,15 @@ pub const SECTIONS: [Section; 9] = [
     ARGUMENT,
     OUTPUTS,
     EXPECT,
+    CHECK,
+    SUPPRESS,
     COMMAND_LINE,
 ];
 
 /// Where command-line options decide.
 const COMMAND_LINE: Section = Section {
     title: "Options that change a manifest's meaning",
-    about: "`--stack` decides over `stack`; `--out` over the folder of `[outputs]`; `--target` selects among the code objects of a \
+    about: "`--stack` decides over `stack`; `--dynamic`, `--shuffle` and `--notes` over `[check]`; `--out` over the folder of `[outputs]`; `--target` selects among the code objects of a \
             bundle. `wavelift run k.co --kernel K --grid N --arg A ... --emit-manifest` prints the manifest of a kernel that is named \
             on the command line.",
     keys: &[],

@@ -13,8 +13,8 @@ use super::compare::Tolerance;
 use super::error::ManifestError;
 use super::tree::{Node, Source, Table};
 use super::{
-    Arg, Array, Buffer, Dispatch, Dtype, Expectation, Manifest, MemoryPlace, Output, keys, npy,
-    random,
+    Arg, Array, Buffer, Check, Dispatch, Dtype, Expectation, Manifest, MemoryPlace, Output, check,
+    keys, npy, random,
 };
 
 /// Largest contents of one buffer.
@@ -34,6 +34,7 @@ pub(super) fn manifest(path: &Path, text: &str) -> Result<Manifest, ManifestErro
         dispatches: Vec::new(),
         outputs: Vec::new(),
         expectations: Vec::new(),
+        check: Check::default(),
     };
     if let Some(node) = root.get("buffers") {
         for (name, node) in node.table("a table of buffers")?.entries() {
@@ -63,6 +64,9 @@ pub(super) fn manifest(path: &Path, text: &str) -> Result<Manifest, ManifestErro
                 &node,
             )?);
         }
+    }
+    if let Some(node) = root.get("check") {
+        manifest.check = check::table(&node)?;
     }
     Ok(manifest)
 }

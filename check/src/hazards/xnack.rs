@@ -29,6 +29,9 @@ static REPEAT: Rule = Rule {
     source: "ACO; later versions of LLVM",
 };
 
+/// All of them.
+pub(super) static RULES: &[&Rule] = &[&CLAUSE, &LONG, &REPEAT];
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Scalar,

@@ -3,18 +3,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::bail;
 use runtime::foreign;
-use wavelift::check::{Certainty, Rule, Severity};
-use wavelift::sanitizer::{self, Side};
+use wavelift::check::Severity;
+use wavelift::sanitizer::{self, Described, ORDER_DEPENDENT, Side};
 use wavelift::{Device, DeviceOptions, Error, Kernel, Settings};
 
-use super::suppress::Suppressions;
-use super::{Actor, Args, Found, Place, Reported, Results, describe, is_manifest, report};
-use crate::cli::Status;
-use crate::cli::input;
+use super::{Actor, Found, Reported, Results, Scope};
+use crate::cli::input::Input;
 use crate::cli::options::{EngineChoice, RunOptions, seconds};
-use crate::cli::output::{Output, complain};
+use crate::cli::output::complain;
 use crate::cli::session::Session;
 
 /// How manifests are run.
@@ -28,49 +25,22 @@ pub(super) struct Options {
     timeout: Option<Duration>,
     /// Also run workgroups and waves in another order, which depends on this number, and compare the buffers
     #[arg(long, value_name = "SEED")]
-    shuffle: Option<u64>,
-}
-
-/// Runs the manifests of the command.
-pub(super) fn execute(
-    args: &Args,
-    suppressions: &mut Suppressions,
-    out: &mut Output,
-) -> anyhow::Result<Status> {
-    let mut results = Results::default();
-    let mut faulted = false;
-    for path in &args.files {
-        if !is_manifest(path) {
-            bail!(
-                "{} is no launch manifest (.toml), which --dynamic runs; `wavelift run FILE --emit-manifest` makes one",
-                foreign::path(path)
-            );
-        }
-        faulted |= run(path, args, suppressions, &mut results)?;
-    }
-    let status = report(args, &results, suppressions, out)?;
-    Ok(if faulted { Status::Fault } else { status })
+    pub(super) shuffle: Option<u64>,
 }
 
 /// Runs a manifest; was there a fault?
-fn run(
+pub(super) fn run(
     path: &Path,
-    args: &Args,
-    suppressions: &mut Suppressions,
+    input: Input,
+    scope: &mut Scope<'_>,
     results: &mut Results,
 ) -> anyhow::Result<bool> {
     let options = RunOptions::default();
-    let input = input::load(path, &options)?;
-    let mut about = About {
-        file: foreign::path(path).to_string(),
-        args,
-        suppressions,
-        results,
-    };
+    let (running, shuffle) = (&scope.args.running, scope.shuffle);
     let device = input.placed(DeviceOptions {
         threads: 1,
-        timeout: args.running.timeout,
-        ..options.device(&args.running.engine)
+        timeout: running.timeout,
+        ..options.device(&running.engine)
     });
     let session = |sanitize| {
         let device = DeviceOptions {
@@ -85,15 +55,17 @@ fn run(
         let session = session(false)?;
         Ok(Shuffled { session, seed })
     };
-    let mut shuffled = args.running.shuffle.map(shuffled).transpose()?;
+    let mut shuffled = shuffle.map(shuffled).transpose()?;
     let session = session(true)?;
+    let mut about = About {
+        file: foreign::path(path).to_string(),
+        scope,
+        results,
+    };
     let settings = session.device.settings();
     for (number, planned) in session.dispatches.iter().enumerate() {
         let kernel = &planned.kernel;
-        let counts = args
-            .kernel
-            .as_deref()
-            .is_none_or(|name| name == kernel.name());
+        let counts = about.scope.has(kernel.name());
         for _ in 0..planned.repeat {
             let ended = session.launch(planned, &settings);
             let findings = session.device.findings();
@@ -119,7 +91,7 @@ fn run(
                 about.add_order(kernel, &element, seed);
             }
         }
-        about.results.routines += 1;
+        about.results.routines += usize::from(counts);
     }
     Ok(false)
 }
@@ -152,61 +124,58 @@ impl Shuffled {
 }
 
 /// Where findings of a manifest go.
-struct About<'a> {
+struct About<'a, 'scope> {
     file: String,
-    args: &'a Args,
-    suppressions: &'a mut Suppressions,
+    scope: &'a mut Scope<'scope>,
     results: &'a mut Results,
 }
 
-impl About<'_> {
+impl About<'_, '_> {
     /// Adds what a launch was found to do wrong.
     fn add(&mut self, session: &Session, kernel: &Kernel, findings: Vec<sanitizer::Finding>) {
         for found in findings {
-            let what = describe::what(session, &found);
+            let name = |address| session.element_at(address).0;
+            let described = Described::new(&found, kernel, name);
             let run = Found {
-                address: what.is_some().then_some(found.address),
+                address: described.what.is_some().then_some(found.address),
                 at: actor(&found.at),
                 other: found.other.as_ref().map(actor),
                 count: found.count,
-                what,
+                what: described.what.clone(),
             };
-            let why = describe::why(&found, run.what.as_deref());
-            let sides = (found.at.pc, found.other.map(|other| other.pc));
-            self.report(kernel, describe::rule(&found), why, sides, Some(run));
+            self.report(kernel, described, Some(run));
         }
     }
 
     /// Adds that a result depends on the order of workgroups and waves.
     fn add_order(&mut self, kernel: &Kernel, element: &str, seed: u64) {
-        static RULE: Rule = Rule {
-            id: "order-dependent",
-            title: "results do not depend on the order of workgroups and waves",
-            certainty: Certainty::B,
-            source: "a run in another order",
-        };
         let why = format!(
             "{element} has another value if workgroups and waves run in the order of seed {seed}"
         );
-        let rule = (&RULE, Severity::Finding);
-        self.report(kernel, rule, why, (kernel.code().entry, None), None);
+        let described = Described {
+            rule: &ORDER_DEPENDENT,
+            severity: Severity::Finding,
+            what: None,
+            why,
+            at: sanitizer::place(kernel, kernel.code().entry),
+            other: None,
+        };
+        self.report(kernel, described, None);
     }
 
-    /// Adds a finding at one instruction, or at two, by guest address.
-    fn report(
-        &mut self,
-        kernel: &Kernel,
-        (rule, severity): (&'static Rule, Severity),
-        why: String,
-        (at, other): (u64, Option<u64>),
-        found: Option<Found>,
-    ) {
-        let address = kernel.module().code().local(at);
-        let place_of = (self.file.as_str(), kernel.name(), address);
-        if !self
-            .results
-            .admits(self.args, self.suppressions, (rule, severity), place_of)
-        {
+    /// Adds something found in a launch of a kernel.
+    fn report(&mut self, kernel: &Kernel, described: Described, found: Option<Found>) {
+        let Described {
+            rule,
+            severity,
+            why,
+            at,
+            other,
+            ..
+        } = described;
+        let place_of = (self.file.as_str(), kernel.name(), at.address);
+        let is_admitted = self.results.admits(self.scope, (rule, severity), place_of);
+        if !is_admitted {
             return;
         }
         self.results.reported.push(Reported {
@@ -216,22 +185,10 @@ impl About<'_> {
             rule,
             severity,
             why,
-            at: place(kernel, at),
-            other: other.map(|other| place(kernel, other)),
+            at,
+            other,
             found,
         });
-    }
-}
-
-fn place(kernel: &Kernel, pc: u64) -> Place {
-    let code = kernel.module().code();
-    let address = code.local(pc);
-    let map = kernel.module().source().ok();
-    let line = map.and_then(|map| map.location(address));
-    Place {
-        address,
-        text: code.text_at(pc),
-        line: line.map(|at| (at.file.to_owned(), at.line)),
     }
 }
 

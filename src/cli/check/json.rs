@@ -1,8 +1,9 @@
 //! Findings as JSON.
 
 use serde::Serialize;
+use wavelift::check::Place;
 
-use super::{Place, Results};
+use super::Results;
 
 #[derive(Serialize)]
 struct Report<'a> {

@@ -1,9 +1,9 @@
 //! Findings as a SARIF 2.1.0 log, which code hosts and editors read.
 
 use serde_json::{Value, json};
-use wavelift::check::{Rule, Severity};
+use wavelift::check::{Place, Rule, Severity};
 
-use super::{Place, Reported, Results};
+use super::{Reported, Results};
 
 fn location(file: &str, routine: &str, place: &Place) -> Value {
     // The binary where there is no source line.

@@ -1,77 +1,57 @@
 //! Suppressed findings, each with its reason.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
 use runtime::foreign;
-use serde::Deserialize;
+use wavelift::manifest::Suppression;
 
 use crate::cli::input::read_text;
 
-/// A file of suppressions.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// Suppressions of a file.
+#[derive(Default)]
 pub(super) struct Suppressions {
-    #[serde(default)]
-    suppress: Vec<Suppression>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Suppression {
-    rule: String,
-    /// `*`: all.
-    kernel: String,
-    /// The end of the code object's path, from the beginning of a name on.
-    file: Option<String>,
-    /// Of the instruction that goes wrong.
-    address: Option<u64>,
-    reason: String,
-    #[serde(skip)]
-    used: bool,
+    file: PathBuf,
+    all: Vec<Suppression>,
+    used: Vec<bool>,
 }
 
 impl Suppressions {
+    /// Those that a file has.
+    pub(super) fn new(file: &Path, all: Vec<Suppression>) -> Suppressions {
+        Suppressions {
+            file: file.to_owned(),
+            used: vec![false; all.len()],
+            all,
+        }
+    }
+
     /// Reads a file.
     pub(super) fn read(path: &Path) -> anyhow::Result<Suppressions> {
-        let name = foreign::path(path);
         let text = read_text(path)?;
-        let read: Suppressions = toml::from_str(&text).with_context(|| name.to_string())?;
-        for (number, one) in read.suppress.iter().enumerate() {
-            ensure!(
-                !one.reason.trim().is_empty(),
-                "{name}: suppression {} of `{}` has no reason",
-                number + 1,
-                one.rule
-            );
-        }
-        Ok(read)
+        Ok(Suppressions::new(path, Suppression::parse(path, &text)?))
     }
 
     /// Is a finding suppressed?
     pub(super) fn has(&mut self, file: &str, routine: &str, rule: &str, address: u64) -> bool {
         let mut any = false;
-        for one in &mut self.suppress {
-            let suits = one.rule == rule
-                && (one.kernel == "*" || one.kernel == routine)
-                && one
-                    .file
-                    .as_deref()
-                    .is_none_or(|end| Path::new(file).ends_with(end))
-                && one.address.is_none_or(|wanted| wanted == address);
-            one.used |= suits;
+        for (one, used) in self.all.iter().zip(&mut self.used) {
+            let suits = one.suits(Path::new(file), routine, rule, address);
+            *used |= suits;
             any |= suits;
         }
         any
     }
 
-    /// Those that have suppressed nothing, in words.
-    pub(super) fn unused(&self) -> impl Iterator<Item = String> {
-        let unused = self.suppress.iter().filter(|one| !one.used);
-        unused.map(|one| {
+    /// Those that have suppressed nothing, in words. `ran`: were findings of this rule looked for?
+    pub(super) fn unused(&self, ran: impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
+        let all = self.all.iter().zip(&self.used);
+        let unused = all.filter(move |(one, used)| !**used && ran(&one.rule));
+        unused.map(|(one, _)| {
             let address = one.address.map(|address| format!(" at {address:#x}"));
             format!(
-                "`{}` of kernel `{}`{}",
+                "{}:{}: note: nothing is suppressed by `{}` of kernel `{}`{}",
+                foreign::path(&self.file),
+                one.place.line,
                 one.rule,
                 one.kernel,
                 address.unwrap_or_default()

@@ -3,16 +3,9 @@
 use runtime::foreign::Foreign;
 use wavelift::source::demangle;
 
-use super::{Place, Reported, Results, Unchecked};
+use super::{Reported, Results, Unchecked};
 use crate::cli::output::Output;
 use crate::cli::report::counted;
-
-fn line(place: &Place) -> String {
-    match &place.line {
-        Some((file, line)) => format!(" at {}:{line}", Foreign(file)),
-        None => String::new(),
-    }
-}
 
 fn one(found: &Reported, out: &mut Output) -> anyhow::Result<()> {
     let Reported {
@@ -33,16 +26,9 @@ fn one(found: &Reported, out: &mut Output) -> anyhow::Result<()> {
         rule.id,
         severity = severity.name(),
     )?;
-    if let Some(other) = other {
-        writeln!(
-            out,
-            "  0x{:04x}  {}{}",
-            other.address,
-            other.text,
-            line(other)
-        )?;
+    for place in other.iter().chain([at]) {
+        writeln!(out, "  {place}")?;
     }
-    writeln!(out, "  0x{:04x}  {}{}", at.address, at.text, line(at))?;
     Ok(())
 }
 

@@ -256,12 +256,24 @@ fn suppressions_have_a_reason_and_are_needed() {
     assert_eq!(other.status, 1);
     assert_eq!(
         other.stderr,
-        "note: nothing is suppressed by `wait-read` of kernel `_Z5normsIfEvPT_PKS0_i` at 0x1700\n"
+        format!(
+            "{}:1: note: nothing is suppressed by `wait-read` of kernel `_Z5normsIfEvPT_PKS0_i` at 0x1700\n",
+            home.join("other.toml").display()
+        )
     );
     let silent = with("silent.toml", &format!("{entry}reason = \" \"\n"));
     assert_eq!(silent.status, 2);
-    assert!(silent.stderr.contains("has no reason"), "{}", silent.stderr);
-    assert_eq!(with("none.toml", entry).status, 2);
+    let message = "silent.toml:4: suppress[0].reason: the reason is empty";
+    assert!(silent.stderr.contains(message), "{}", silent.stderr);
+    let none = with("none.toml", entry);
+    assert_eq!(none.status, 2);
+    let message = "none.toml:1: suppress[0]: the key `reason` is missing";
+    assert!(none.stderr.contains(message), "{}", none.stderr);
+    let unknown = entry.replace("wait-read", "wait-raed") + "reason = \"a test\"\n";
+    let unknown = with("unknown.toml", &unknown);
+    assert_eq!(unknown.status, 2);
+    let message = "unknown.toml:2: suppress[0].rule: unknown rule `wait-raed`";
+    assert!(unknown.stderr.contains(message), "{}", unknown.stderr);
 }
 
 #[test]

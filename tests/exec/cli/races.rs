@@ -9,6 +9,7 @@ use super::{engines, file, folder, root, wavelift};
 mod defects;
 mod detector;
 mod expected;
+mod table;
 
 /// The targets of the code objects.
 const TARGETS: [&str; 2] = ["gfx803", "gfx906"];
