@@ -16,7 +16,7 @@ mod access;
 mod atomics;
 mod delayed;
 mod dispatch;
-mod examples;
+pub(crate) mod examples;
 mod exchange;
 mod fuzz;
 mod generic;

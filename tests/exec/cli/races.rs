@@ -7,6 +7,7 @@ use toml::{Table, Value};
 use super::{engines, file, folder, root, wavelift};
 
 mod defects;
+mod deleted;
 mod detector;
 mod expected;
 mod table;

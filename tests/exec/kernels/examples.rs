@@ -19,7 +19,7 @@ pub(super) fn root() -> &'static Path {
 }
 
 /// The manifests in these folders.
-pub(super) fn manifests(folders: Vec<PathBuf>) -> Vec<PathBuf> {
+pub(crate) fn manifests(folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
         let files = std::fs::read_dir(folder).unwrap();
@@ -87,7 +87,7 @@ impl Loaded<'_> {
 }
 
 /// The launch of a manifest's dispatch, and its arguments.
-pub(super) fn launch_of(dispatch: &manifest::Dispatch, buffers: &[Buffer]) -> (Launch, Vec<Arg>) {
+pub(crate) fn launch_of(dispatch: &manifest::Dispatch, buffers: &[Buffer]) -> (Launch, Vec<Arg>) {
     let args = dispatch.args.iter().map(|(_, arg)| match arg {
         manifest::Arg::Buffer { index, offset } => Arg::Pointer(buffers[*index].address() + offset),
         manifest::Arg::Scalar { bytes, .. } | manifest::Arg::Bytes(bytes) => {
@@ -103,7 +103,7 @@ pub(super) fn launch_of(dispatch: &manifest::Dispatch, buffers: &[Buffer]) -> (L
 }
 
 /// The code object of the target that the tests use: a bundle has more than one.
-pub(super) fn load(device: &Device, bytes: &[u8]) -> Result<Module, Error> {
+pub(crate) fn load(device: &Device, bytes: &[u8]) -> Result<Module, Error> {
     Module::load(device, bytes).or_else(|_| Module::load_for(device, bytes, "gfx906"))
 }
 
