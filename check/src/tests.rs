@@ -257,6 +257,20 @@ fn a_counter_is_finite() {
     );
 }
 
+/// A full counter completes a FLAT load of global memory, but not one of LDS.
+#[test]
+fn a_flat_load_behind_which_the_counter_is_full_is_a_note() {
+    for (younger, rule) in [(62, "wait-read"), (63, "wait-flat-full")] {
+        // flat_load_dword v0, v[2:3]; s_waitcnt lgkmcnt(0)
+        let mut words = vec![0xdc50_0000, 0x0000_0002, 0xbf8c_c07f];
+        for _ in 0..younger {
+            words.extend([LOAD[0], LOAD[1] | 4 << 24]);
+        }
+        words.extend([MOVE, END]);
+        assert_eq!(rules(&words), [rule]);
+    }
+}
+
 #[test]
 fn edited_code_is_checked_as_edited() {
     let words = [LOAD[0], LOAD[1], WAIT_VM, MOVE, END];
