@@ -254,6 +254,15 @@ pub fn is_store(inst: &Inst) -> bool {
         && inst.dst[0] == Operand::None
 }
 
+/// Does it use the sampler?
+pub fn is_sampler(inst: &Inst) -> bool {
+    use ImageOp::{Gather4, Gather4h, GetLod, Sample};
+    matches!(
+        inst.op(),
+        Op::Image(Sample(_) | Gather4(_) | Gather4h(_) | GetLod)
+    )
+}
+
 /// Does it name registers by M0?
 pub fn is_relative(op: Op) -> bool {
     matches!(op, Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2)
