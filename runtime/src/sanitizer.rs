@@ -97,6 +97,21 @@ impl Sanitizer {
         self.lock().acquire(group, wave as u8);
     }
 
+    /// The running wave arrives at a barrier of the global wave sync, or lets others pass a semaphore.
+    pub(crate) fn sync_arrives(&self, group: &Group<'_>, resource: u8) {
+        self.lock().sync_arrives(group, group.wave as u8, resource);
+    }
+
+    /// All waves have arrived at it.
+    pub(crate) fn sync_completes(&self, resource: u8) {
+        self.lock().sync_completes(resource);
+    }
+
+    /// The running wave passes a barrier or a semaphore.
+    pub(crate) fn sync_passes(&self, group: &Group<'_>, resource: u8) {
+        self.lock().sync_passes(group, resource);
+    }
+
     /// Lanes of an atomic access both global memory and LDS.
     pub(crate) fn mixed_atomic(&self, group: &Group<'_>, wave: u32, pc: u64) {
         self.lock().mixed_atomic(group, wave as u8, pc);

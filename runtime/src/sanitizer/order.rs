@@ -59,6 +59,8 @@ pub(super) struct Order {
     clocks: HashMap<Wave, Clock>,
     /// By the address of a flag that atomics have changed: what those who read it may know.
     flags: HashMap<u64, Clock>,
+    /// By workgroup, the interval in which it has last told others of what it did, or may have.
+    told: HashMap<u32, u64>,
 }
 
 impl Order {
@@ -68,6 +70,7 @@ impl Order {
         self.intervals.clear();
         self.clocks.clear();
         self.flags.clear();
+        self.told.clear();
     }
 
     /// The number of a new interval.
@@ -155,6 +158,19 @@ impl Order {
         clock.insert((one.group, one.wave), number);
         clock.insert((one.group, ALL), one.round - 1);
         clock
+    }
+
+    /// In an interval a wave tells others, or may tell them, of what its workgroup did.
+    pub(super) fn tell(&mut self, number: u64) {
+        if let Some(one) = self.interval(number) {
+            self.told.insert(one.group, number);
+        }
+    }
+
+    /// May others have been told of what happened in an interval?
+    pub(super) fn is_told(&self, number: u64) -> bool {
+        let last = |one: Interval| self.told.get(&one.group).copied();
+        !self.told.is_empty() && self.interval(number).and_then(last) > Some(number)
     }
 
     /// A flag in global memory is changed by an atomic: those who read it may know this.

@@ -14,6 +14,10 @@ use crate::fault::Nearest;
 use crate::lds::LDS_MAX;
 use crate::memory::Memory;
 
+mod gws;
+
+use gws::Syncs;
+
 pub(super) struct State {
     /// Begin and end of the memory that kernels access most.
     arena: (u64, u64),
@@ -35,6 +39,7 @@ pub(super) struct State {
     allocation: (u64, u64),
     /// Shadows of LDS for reuse.
     lds: Vec<Shadow>,
+    syncs: Syncs,
 }
 
 /// An access with its accessor.
@@ -59,6 +64,7 @@ impl State {
             undecided: HashMap::new(),
             allocation: (0, 0),
             lds: Vec::new(),
+            syncs: Syncs::default(),
         }
     }
 
@@ -72,6 +78,7 @@ impl State {
         let first = self.order.next();
         if self.live.is_empty() {
             self.order.restart(first);
+            self.syncs.restart();
             self.groups.clear();
             self.running.clear();
             self.current = None;
@@ -254,6 +261,21 @@ impl State {
 
     // ---- accesses
 
+    /// The interval of a wave of the running workgroup.
+    fn interval(&mut self, index: u8) -> u64 {
+        let next = self.order.next();
+        let running = self.running();
+        let wave = running.wave(index);
+        match wave.interval {
+            Some(interval) => interval,
+            None => {
+                wave.interval = Some(next);
+                let begins = running.begins(index, next);
+                self.order.begin(begins)
+            }
+        }
+    }
+
     /// The access as it is meant, and who makes it.
     fn announced<'a>(&mut self, group: &Group<'_>, access: &WaveAccess<'a>) -> By<'a> {
         let site = self.sites.number(group.code, access.pc);
@@ -262,19 +284,10 @@ impl State {
             kind => kind,
         };
         let index = access.wave as u8;
-        let next = self.order.next();
-        let running = self.enter(group);
-        let wave = running.wave(index);
+        let wave = self.enter(group).wave(index);
         wave.lanes |= access.exec.unwrap_or(0);
         let releases = !wave.storing;
-        let interval = match wave.interval {
-            Some(interval) => interval,
-            None => {
-                wave.interval = Some(next);
-                let begins = running.begins(index, next);
-                self.order.begin(begins)
-            }
-        };
+        let interval = self.interval(index);
         let by = Accessor {
             interval,
             site,
@@ -319,6 +332,7 @@ impl State {
             // What follows is not told by a flag that this was.
             if acquires && by.releases {
                 wave.interval = None;
+                self.order.tell(by.interval);
             }
         }
     }
@@ -468,7 +482,13 @@ impl State {
     }
 
     pub(super) fn waited(&mut self, group: &Group<'_>, wave: u8) {
-        self.enter(group).wave(wave).storing = false;
+        let acquires = self.sites.uses(group.code).acquires;
+        let wave = self.enter(group).wave(wave);
+        // A flag that follows tells others of the stores.
+        if acquires && wave.storing {
+            wave.interval = None;
+        }
+        wave.storing = false;
     }
 
     pub(super) fn acquire(&mut self, group: &Group<'_>, index: u8) {

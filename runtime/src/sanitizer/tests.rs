@@ -216,3 +216,17 @@ fn granules_become_whole_again() {
         "one record, one conflict"
     );
 }
+
+#[test]
+fn others_may_read_what_they_were_told_of() {
+    let mut waves = Waves::new();
+    let accesses = [(A, Write), (A_BEHIND, Read), (OTHER, Read)];
+    assert!(waves.last(&accesses).is_some(), "nobody was told");
+    waves.order.tell(waves.first + A_BEHIND);
+    assert_eq!(waves.last(&accesses), None);
+    let accesses = [(A, Write), (A_BEHIND, Atomic), (OTHER, Atomic)];
+    assert_eq!(waves.last(&accesses), None);
+    // What was stored since is not told.
+    let accesses = [(A_BEHIND, Write), (B_BEHIND, Read), (OTHER, Read)];
+    assert!(waves.last(&accesses).is_some());
+}
