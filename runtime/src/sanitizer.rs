@@ -13,6 +13,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::engine::Group;
+use crate::memory::Memory;
 
 mod findings;
 mod interp;
@@ -54,17 +55,22 @@ impl Sanitizer {
 
     /// What was found since the last call.
     pub fn take(&self) -> Vec<Finding> {
-        self.lock().take()
+        self.lock().take(None)
     }
 
-    /// A dispatch begins: its number.
-    pub(crate) fn begin_dispatch(&self) -> u64 {
-        self.lock().begin_dispatch()
+    /// What was found in dispatches with this [`Settings::launch`](crate::dispatch::Settings::launch) since the last call.
+    pub fn take_launch(&self, launch: u64) -> Vec<Finding> {
+        self.lock().take(Some(launch))
     }
 
-    /// A dispatch ends.
-    pub(crate) fn end_dispatch(&self, number: u64) {
-        self.lock().end_dispatch(number);
+    /// A dispatch of this launch begins: its number.
+    pub(crate) fn begin_dispatch(&self, launch: u64) -> u64 {
+        self.lock().begin_dispatch(launch)
+    }
+
+    /// A dispatch in this memory ends.
+    pub(crate) fn end_dispatch(&self, number: u64, memory: &Memory) {
+        self.lock().end_dispatch(number, memory);
     }
 
     /// All waves of the group have ended.

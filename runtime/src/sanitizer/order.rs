@@ -35,6 +35,8 @@ pub(super) struct Interval {
     pub(super) barriers: u32,
     /// The first interval of the workgroup behind the last of these.
     pub(super) round: u64,
+    /// Number of the dispatch.
+    pub(super) dispatch: u32,
     pub(super) wave: u8,
 }
 
@@ -100,14 +102,19 @@ impl Order {
                 before: true,
             };
         }
-        let (Some(earlier_one), Some(one)) = (self.interval(earlier), self.interval(now)) else {
-            return Past {
-                same_group: false,
-                same_round: false,
-                same_wave: false,
-                before: true,
-            };
+        const LONG_AGO: Past = Past {
+            same_group: false,
+            same_round: false,
+            same_wave: false,
+            before: true,
         };
+        let (Some(earlier_one), Some(one)) = (self.interval(earlier), self.interval(now)) else {
+            return LONG_AGO;
+        };
+        // Dispatches that run at the same time may be ordered by the host, which is not seen.
+        if earlier_one.dispatch != one.dispatch {
+            return LONG_AGO;
+        }
         let same_group = earlier_one.group == one.group;
         let same_wave = same_group && earlier_one.wave == one.wave;
         let same_round = same_group && earlier_one.barriers == one.barriers;

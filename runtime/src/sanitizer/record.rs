@@ -4,10 +4,12 @@
 //! [`super::order`]). The numbers of intervals grow, so one before a dispatch's first means that the word was not
 //! accessed in the dispatch.
 
+use serde::{Deserialize, Serialize};
+
 use super::order::{Order, Past};
 
 /// What an access does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum AccessKind {
     /// A load.
     Read,

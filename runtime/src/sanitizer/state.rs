@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::findings::{Finding, Findings, Key, Rule, Side};
 use super::order::{Order, join};
 use super::record::{AccessKind, Accessor, Conflict};
-use super::running::{Id, Running};
+use super::running::{Dispatch, Id, Running};
 use super::runs::{Run, WaveAccess};
 use super::shadow::{How, Met, Shadow};
 use super::sites::Sites;
@@ -26,8 +26,8 @@ pub(super) struct State {
     findings: Findings,
     sites: Sites,
     dispatches: u64,
-    /// By number of the dispatch, its first interval.
-    live: HashMap<u64, u64>,
+    /// The dispatches that run, by number.
+    live: HashMap<u64, Dispatch>,
     /// By number of the workgroup.
     groups: Vec<Id>,
     running: HashMap<Id, Running>,
@@ -68,13 +68,13 @@ impl State {
         }
     }
 
-    pub(super) fn take(&mut self) -> Vec<Finding> {
-        self.findings.take()
+    pub(super) fn take(&mut self, launch: Option<u64>) -> Vec<Finding> {
+        self.findings.take(launch)
     }
 
     // ---- dispatches and workgroups
 
-    pub(super) fn begin_dispatch(&mut self) -> u64 {
+    pub(super) fn begin_dispatch(&mut self, launch: u64) -> u64 {
         let first = self.order.next();
         if self.live.is_empty() {
             self.order.restart(first);
@@ -86,16 +86,24 @@ impl State {
         // Allocations may have changed.
         self.allocation = (0, 0);
         self.dispatches += 1;
-        self.live.insert(self.dispatches, first);
+        let dispatch = Dispatch {
+            number: self.dispatches,
+            launch,
+            first,
+        };
+        self.live.insert(dispatch.number, dispatch);
         self.dispatches
     }
 
-    pub(super) fn end_dispatch(&mut self, number: u64) {
+    pub(super) fn end_dispatch(&mut self, number: u64, memory: &Memory) {
         self.leave();
-        for (_, (key, finding)) in self.undecided.drain() {
+        let ended = self.live.remove(&number);
+        let is_of = |key: &Key| ended.is_some_and(|ended| ended.launch == key.launch);
+        let decided = self.undecided.extract_if(|_, (key, _)| is_of(key));
+        for (_, (key, finding)) in decided {
             self.findings.add(key, finding);
         }
-        self.live.remove(&number);
+        self.findings.place(memory);
         self.running.retain(|id, _| id.dispatch != number);
     }
 
@@ -129,7 +137,12 @@ impl State {
         let number = self.groups.len() as u32;
         self.groups.push(id);
         let first = self.order.next();
-        let dispatch = self.live.get(&id.dispatch).copied().unwrap_or(first);
+        let dispatch = self.live.get(&id.dispatch).copied();
+        let dispatch = dispatch.unwrap_or(Dispatch {
+            number: id.dispatch,
+            launch: 0,
+            first,
+        });
         let lds = self.lds.pop();
         let lds = lds.unwrap_or_else(|| Shadow::new(0, LDS_MAX as u64));
         Running::new(number, dispatch, first, lds)
@@ -153,6 +166,12 @@ impl State {
     }
 
     // ---- findings
+
+    /// The launch of the running workgroup.
+    fn launch(&self) -> u64 {
+        let current = self.current.as_ref();
+        current.expect("a workgroup was entered").1.dispatch.launch
+    }
 
     /// An instruction of the running workgroup.
     fn side(&self, site: u16, wave: u8, kind: Option<AccessKind>, lane: Option<u32>) -> Side {
@@ -196,6 +215,7 @@ impl State {
         other: Option<Side>,
     ) {
         let key = Key {
+            launch: self.launch(),
             rule,
             site,
             other: second,
@@ -214,6 +234,7 @@ impl State {
         let stored = access.stored.filter(|_| writes).zip(lane);
         let same_value = stored.is_some_and(|(stored, lane)| stored.is_there(lane as usize));
         let key = Key {
+            launch: self.launch(),
             rule,
             site: by.site,
             other: Some(conflict.site),
@@ -244,6 +265,7 @@ impl State {
         nearest: Option<Nearest>,
     ) {
         let key = Key {
+            launch: self.launch(),
             rule,
             site: by.site,
             other: None,
@@ -311,7 +333,7 @@ impl State {
             let how = How {
                 kind: access.kind,
                 by,
-                first: running.dispatch_first,
+                first: running.dispatch.first,
                 order: &self.order,
             };
             let found = &mut |at, what| {
@@ -410,13 +432,12 @@ impl State {
             found => {
                 let at = found.map_or(run.address, |found| found.start + found.len);
                 let lane = run.lane(at, &made.0);
-                self.at_address(
-                    Rule::OutOfBounds,
-                    made,
-                    false,
-                    (at, lane),
-                    memory.nearest(at),
-                );
+                let nearest = memory.nearest(at);
+                let rule = match nearest {
+                    Some(near) if near.freed && near.has(at) => Rule::UseAfterFree,
+                    _ => Rule::OutOfBounds,
+                };
+                self.at_address(rule, made, false, (at, lane), nearest);
             }
         }
     }
@@ -440,7 +461,7 @@ impl State {
             if polls {
                 self.undecided.remove(&address);
             }
-            let current = record.is_since(self.running().dispatch_first);
+            let current = record.is_since(self.running().dispatch.first);
             if current && record.is_store() && record.releases() {
                 join(&mut known, &self.order.knowledge(record.interval()));
             }
