@@ -4,8 +4,6 @@ use runtime::fault::{Access, FaultKind};
 use wavelift::check::{Certainty, Rule, Severity};
 use wavelift::sanitizer::{self, AccessKind, Finding, Side};
 
-use crate::cli::session::Session;
-
 /// A rule as those of static checks are described, and what breaking it is.
 pub(super) fn rule(found: &Finding) -> (&'static Rule, Severity) {
     const MODEL: &str = "LLVM, User Guide for AMDGPU Backend, memory model; ISA manuals, S_BARRIER";
@@ -44,8 +42,8 @@ pub(super) fn rule(found: &Finding) -> (&'static Rule, Severity) {
     }
 }
 
-/// What was accessed.
-pub(super) fn what(session: &Session, found: &Finding) -> Option<String> {
+/// What was accessed; `name` gives the name of an address in an allocation.
+pub(super) fn what(found: &Finding, name: impl FnOnce(u64) -> String) -> Option<String> {
     use sanitizer::Rule::{
         BarrierDivergence, BarrierLanes, MixedAtomic, OutOfBounds, UseAfterFree,
     };
@@ -53,7 +51,7 @@ pub(super) fn what(session: &Session, found: &Finding) -> Option<String> {
         BarrierDivergence | BarrierLanes | MixedAtomic => None,
         OutOfBounds | UseAfterFree => Some(format!("0x{:x}", found.address)),
         _ if found.lds => Some(format!("LDS at 0x{:x}", found.address)),
-        _ => Some(session.element_at(found.address).0),
+        _ => Some(name(found.address)),
     }
 }
 
