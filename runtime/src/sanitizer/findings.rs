@@ -129,6 +129,11 @@ impl Findings {
         known.count = count;
     }
 
+    /// Numbers of instructions are given anew: what is found from now on is not the same.
+    pub(super) fn forget_sites(&mut self) {
+        self.by_key.clear();
+    }
+
     /// Notes which allocations accesses to global memory are in.
     pub(super) fn place(&mut self, memory: &Memory) {
         let is_global = |rule| matches!(rule, Rule::RaceGlobal | Rule::LanesCollide);

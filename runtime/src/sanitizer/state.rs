@@ -82,6 +82,10 @@ impl State {
             self.groups.clear();
             self.running.clear();
             self.current = None;
+            if self.sites.are_many() {
+                self.sites = Sites::default();
+                self.findings.forget_sites();
+            }
         }
         // Allocations may have changed.
         self.allocation = (0, 0);
