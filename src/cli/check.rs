@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use runtime::foreign;
 use runtime::object::{self, CodeObject, LoadError, TargetId};
-use wavelift::check::{Code, Finding, Rule, Severity, check_code, routines};
+use wavelift::check::{Code, Finding, check_code, routines};
 use wavelift::manifest::{Manifest, read_whole};
 use wavelift::source::SourceMap;
 
@@ -15,10 +15,14 @@ use super::output::{Output, complain};
 mod describe;
 mod dynamic;
 mod json;
+#[cfg(unix)]
+mod program;
+mod reporting;
 mod sarif;
 mod suppress;
 mod text;
 
+use reporting::{Found, Place, Reported, Reporting, Results, Unchecked};
 use suppress::Suppressions;
 
 /// Checks machine code without running it: waits for memory, required independent instructions,
@@ -29,11 +33,19 @@ use suppress::Suppressions;
 ///
 /// Exit status: 0 there are no findings, 1 there are some, 2 a file cannot be read, 3 a kernel faulted.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true,
+    after_help = "Examples:
   wavelift check examples/saxpy/saxpy.gfx900.co
   wavelift check k.co --kernel sum --notes
   wavelift check examples/saxpy/saxpy.gfx900.toml --dynamic --shuffle 1
-  wavelift check k.co --suppress known.toml --sarif > k.sarif")]
+  wavelift check exec ./hip_program
+  wavelift check k.co --suppress known.toml --sarif > k.sarif
+
+A file with the name of a command is given with its folder: ./exec"
+)]
 pub(super) struct Args {
     /// HSA code objects, offload bundles, or programs with HIP kernels; launch manifests (.toml), whose
     /// code objects are checked
@@ -42,124 +54,25 @@ pub(super) struct Args {
     /// Run the launch manifests and check what their kernels do, on one thread
     #[arg(long)]
     dynamic: bool,
-    #[command(flatten)]
-    running: dynamic::Options,
     /// Check only the code for this target, such as gfx906 or gfx906:xnack-
     #[arg(long)]
     target: Option<String>,
-    /// Check only this kernel or function
-    #[arg(long)]
-    kernel: Option<String>,
-    /// Leave out the findings that this file names (TOML: [[suppress]] with rule, kernel and reason,
-    /// optionally file and address)
-    #[arg(long, value_name = "FILE")]
-    suppress: Option<PathBuf>,
-    /// Print notes, too, such as redundant waits
-    #[arg(long)]
-    notes: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
-    /// Print a SARIF 2.1.0 log
-    #[arg(long, conflicts_with = "json")]
-    sarif: bool,
-}
-
-/// An instruction.
-struct Place {
-    address: u64,
-    text: String,
-    /// File and line of the source.
-    line: Option<(String, u32)>,
-}
-
-/// Where in a run something was found.
-struct Found {
-    /// What was accessed, such as `y[3]`; nothing for barriers.
-    what: Option<String>,
-    /// Guest address, or offset in LDS.
-    address: Option<u64>,
-    /// By whom, and before, by whom.
-    at: Actor,
-    other: Option<Actor>,
-    /// How often.
-    count: u64,
-}
-
-/// Who executed an instruction.
-struct Actor {
-    workgroup: [u32; 3],
-    wave: u32,
-    lane: Option<u32>,
-}
-
-/// A finding or a note.
-struct Reported {
-    file: String,
-    target: String,
-    routine: String,
-    rule: &'static Rule,
-    severity: Severity,
-    why: String,
-    at: Place,
-    other: Option<Place>,
-    /// Of a dynamic check.
-    found: Option<Found>,
-}
-
-/// Code that was not checked, or not by all rules.
-struct Unchecked {
-    file: String,
-    /// All of a code object if there is none.
-    routine: Option<String>,
-    why: String,
-}
-
-/// All that was found.
-#[derive(Default)]
-struct Results {
-    reported: Vec<Reported>,
-    /// Notes that are not among them.
-    notes: usize,
-    suppressed: usize,
-    routines: usize,
-    instructions: usize,
-    unchecked: Vec<Unchecked>,
-}
-
-impl Results {
-    fn findings(&self) -> usize {
-        let all = self.reported.iter();
-        all.filter(|found| found.severity == Severity::Finding)
-            .count()
-    }
-
-    /// Is something found at an address of a file's routine to be reported? Otherwise it is counted: suppressed, or a note
-    /// that is not asked for.
-    fn admits(
-        &mut self,
-        args: &Args,
-        suppressions: &mut Suppressions,
-        (rule, severity): (&Rule, Severity),
-        (file, routine, address): (&str, &str, u64),
-    ) -> bool {
-        let suppressed = suppressions.has(file, routine, rule.id, address);
-        let hidden = severity == Severity::Note && !args.notes;
-        if suppressed {
-            self.suppressed += usize::from(severity == Severity::Finding);
-        } else if hidden {
-            self.notes += 1;
-        }
-        !suppressed && !hidden
-    }
+    #[command(flatten)]
+    reporting: Reporting,
+    #[command(flatten)]
+    running: dynamic::Options,
+    #[cfg(unix)]
+    #[command(subcommand)]
+    program: Option<program::Command>,
 }
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
+    #[cfg(unix)]
+    if let Some(program::Command::Exec(args)) = &args.program {
+        return program::execute(args, out);
+    }
     let target: Option<TargetId> = args.target.as_deref().map(str::parse).transpose()?;
-    let mut suppressions = match &args.suppress {
-        Some(path) => Suppressions::read(path)?,
-        None => Suppressions::default(),
-    };
+    let mut suppressions = args.reporting.suppressions()?;
     let mut results = Results::default();
     if args.dynamic {
         return dynamic::execute(args, &mut suppressions, out);
@@ -180,33 +93,10 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
             false => check_file(path, args, target.as_ref(), &mut suppressions, &mut results)?,
         }
     }
-    if let (Some(kernel), 0) = (&args.kernel, results.routines) {
+    if let (Some(kernel), 0) = (&args.reporting.kernel, results.routines) {
         bail!("there is no kernel or function `{kernel}`");
     }
-    report(args, &results, &suppressions, out)
-}
-
-/// Prints what was found.
-fn report(
-    args: &Args,
-    results: &Results,
-    suppressions: &Suppressions,
-    out: &mut Output,
-) -> anyhow::Result<Status> {
-    for unused in suppressions.unused() {
-        complain(format_args!("note: nothing is suppressed by {unused}"));
-    }
-    if args.json {
-        out.json(&json::report(results))?;
-    } else if args.sarif {
-        out.json(&sarif::log(results))?;
-    } else {
-        text::print(results, out)?;
-    }
-    Ok(match results.findings() {
-        0 => Status::Success,
-        _ => Status::Mismatch,
-    })
+    args.reporting.print(&results, &suppressions, out)
 }
 
 /// Is it a launch manifest?
@@ -262,6 +152,14 @@ fn check_file(
     Ok(())
 }
 
+/// The source lines of a code object; a complaint where they are damaged.
+fn source_map(file: &str, object: &CodeObject) -> SourceMap {
+    SourceMap::read(object).unwrap_or_else(|error| {
+        complain(format_args!("warning: {file}: no source lines: {error}"));
+        SourceMap::of_symbols(object)
+    })
+}
+
 fn check_object(
     file: &str,
     object: &CodeObject,
@@ -269,16 +167,9 @@ fn check_object(
     suppressions: &mut Suppressions,
     results: &mut Results,
 ) {
-    let map = SourceMap::read(object).unwrap_or_else(|error| {
-        complain(format_args!("warning: {file}: no source lines: {error}"));
-        SourceMap::of_symbols(object)
-    });
+    let map = source_map(file, object);
     for named in routines(object) {
-        if args
-            .kernel
-            .as_deref()
-            .is_some_and(|name| name != named.name)
-        {
+        if !args.reporting.wants(named.name) {
             continue;
         }
         let code = Code::new(&named.routine);
@@ -306,7 +197,8 @@ fn check_object(
         for found in all {
             let address = code.items[found.at].address;
             let rule = (found.rule, found.severity);
-            if !results.admits(args, suppressions, rule, (file, named.name, address)) {
+            let place_of = (file, named.name, address);
+            if !results.admits(&args.reporting, suppressions, rule, place_of) {
                 continue;
             }
             results.reported.push(Reported {

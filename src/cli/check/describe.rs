@@ -4,8 +4,6 @@ use runtime::fault::{Access, FaultKind};
 use wavelift::check::{Certainty, Rule, Severity};
 use wavelift::sanitizer::{self, AccessKind, Finding, Side};
 
-use crate::cli::session::Session;
-
 /// A rule as those of static checks are described, and what breaking it is.
 pub(super) fn rule(found: &Finding) -> (&'static Rule, Severity) {
     const MODEL: &str = "LLVM, User Guide for AMDGPU Backend, memory model; ISA manuals, S_BARRIER";
@@ -28,7 +26,8 @@ pub(super) fn rule(found: &Finding) -> (&'static Rule, Severity) {
         RaceLds: "race-lds", Finding, A, "waves of a workgroup access LDS in one interval between barriers, and one writes", MODEL;
         RaceGlobal: "race-global", Finding, A, "waves access global memory without an order, and one writes", MODEL;
         UnwrittenLds: "unwritten-lds", Note, B, "LDS is read that the workgroup has not written", "OpenCL C, local memory";
-        OutOfBounds: "out-of-bounds", Finding, A, "an access is outside of all allocations", "the manifest's buffers";
+        OutOfBounds: "out-of-bounds", Finding, A, "an access is outside of all allocations", "the buffers of the manifest, or allocations of the program";
+        UseAfterFree: "use-after-free", Finding, A, "an access is to memory that was freed", "allocations of the program";
         OutOfLds: "out-of-lds", Finding, A, "an access is behind the workgroup's LDS", "the kernel descriptor";
         BarrierDivergence: "barrier-divergence", Finding, B, "all waves of a workgroup arrive at the same barriers", "OpenCL C, barrier";
         BarrierLanes: "barrier-lanes", Note, C, "all lanes of a wave arrive at a barrier", "OpenCL C, barrier";
@@ -43,14 +42,16 @@ pub(super) fn rule(found: &Finding) -> (&'static Rule, Severity) {
     }
 }
 
-/// What was accessed.
-pub(super) fn what(session: &Session, found: &Finding) -> Option<String> {
-    use sanitizer::Rule::{BarrierDivergence, BarrierLanes, MixedAtomic, OutOfBounds};
+/// What was accessed; `name` gives the name of an address in an allocation.
+pub(super) fn what(found: &Finding, name: impl FnOnce(u64) -> String) -> Option<String> {
+    use sanitizer::Rule::{
+        BarrierDivergence, BarrierLanes, MixedAtomic, OutOfBounds, UseAfterFree,
+    };
     match found.rule {
         BarrierDivergence | BarrierLanes | MixedAtomic => None,
-        OutOfBounds => Some(format!("0x{:x}", found.address)),
+        OutOfBounds | UseAfterFree => Some(format!("0x{:x}", found.address)),
         _ if found.lds => Some(format!("LDS at 0x{:x}", found.address)),
-        _ => Some(session.element_at(found.address).0),
+        _ => Some(name(found.address)),
     }
 }
 
@@ -58,7 +59,7 @@ pub(super) fn what(session: &Session, found: &Finding) -> Option<String> {
 pub(super) fn why(found: &Finding, what: Option<&str>) -> String {
     use sanitizer::Rule::{
         BarrierDivergence, BarrierLanes, LanesCollide, MixedAtomic, OutOfBounds, OutOfLds,
-        RaceGlobal, RaceLds, UnwrittenLds,
+        RaceGlobal, RaceLds, UnwrittenLds, UseAfterFree,
     };
     let what = what.unwrap_or("memory");
     let (at, other) = (who(&found.at), found.other.as_ref());
@@ -74,7 +75,7 @@ pub(super) fn why(found: &Finding, what: Option<&str>) -> String {
             format!("{at} {does} {what}{by}; {order}")
         }
         UnwrittenLds => format!("{at} reads {what}, which its workgroup has not written"),
-        OutOfBounds => format!("{at} {}", outside(found)),
+        OutOfBounds | UseAfterFree => format!("{at} {}", outside(found)),
         OutOfLds => format!("{at} {does} {what}, behind the workgroup's LDS"),
         BarrierDivergence => match other {
             Some(other) => format!("{at} is at another barrier than wave {}", other.wave),

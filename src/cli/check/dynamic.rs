@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::bail;
 use runtime::foreign;
 use wavelift::check::{Certainty, Rule, Severity};
-use wavelift::sanitizer::{self, Side};
+use wavelift::sanitizer;
 use wavelift::{Device, DeviceOptions, Error, Kernel, Settings};
 
 use super::suppress::Suppressions;
-use super::{Actor, Args, Found, Place, Reported, Results, describe, is_manifest, report};
+use super::{Args, Found, Place, Reported, Results, describe, is_manifest};
 use crate::cli::Status;
 use crate::cli::input;
 use crate::cli::options::{EngineChoice, RunOptions, seconds};
@@ -48,7 +48,7 @@ pub(super) fn execute(
         }
         faulted |= run(path, args, suppressions, &mut results)?;
     }
-    let status = report(args, &results, suppressions, out)?;
+    let status = args.reporting.print(&results, suppressions, out)?;
     Ok(if faulted { Status::Fault } else { status })
 }
 
@@ -90,10 +90,7 @@ fn run(
     let settings = session.device.settings();
     for (number, planned) in session.dispatches.iter().enumerate() {
         let kernel = &planned.kernel;
-        let counts = args
-            .kernel
-            .as_deref()
-            .is_none_or(|name| name == kernel.name());
+        let counts = args.reporting.wants(kernel.name());
         for _ in 0..planned.repeat {
             let ended = session.launch(planned, &settings);
             let findings = session.device.findings();
@@ -163,14 +160,8 @@ impl About<'_> {
     /// Adds what a launch was found to do wrong.
     fn add(&mut self, session: &Session, kernel: &Kernel, findings: Vec<sanitizer::Finding>) {
         for found in findings {
-            let what = describe::what(session, &found);
-            let run = Found {
-                address: what.is_some().then_some(found.address),
-                at: actor(&found.at),
-                other: found.other.as_ref().map(actor),
-                count: found.count,
-                what,
-            };
+            let what = describe::what(&found, |address| session.element_at(address).0);
+            let run = Found::new(&found, what);
             let why = describe::why(&found, run.what.as_deref());
             let sides = (found.at.pc, found.other.map(|other| other.pc));
             self.report(kernel, describe::rule(&found), why, sides, Some(run));
@@ -203,10 +194,12 @@ impl About<'_> {
     ) {
         let address = kernel.module().code().local(at);
         let place_of = (self.file.as_str(), kernel.name(), address);
-        if !self
-            .results
-            .admits(self.args, self.suppressions, (rule, severity), place_of)
-        {
+        if !self.results.admits(
+            &self.args.reporting,
+            self.suppressions,
+            (rule, severity),
+            place_of,
+        ) {
             return;
         }
         self.results.reported.push(Reported {
@@ -232,13 +225,5 @@ fn place(kernel: &Kernel, pc: u64) -> Place {
         address,
         text: code.text_at(pc),
         line: line.map(|at| (at.file.to_owned(), at.line)),
-    }
-}
-
-fn actor(side: &Side) -> Actor {
-    Actor {
-        workgroup: side.workgroup,
-        wave: side.wave,
-        lane: side.lane,
     }
 }

@@ -65,7 +65,7 @@ fn each_defect_is_found_on_both_engines() {
                 "0x",
                 "past the end of a 512-byte",
             ],
-            3,
+            1,
         ),
         (
             "unwritten",
