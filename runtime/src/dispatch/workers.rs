@@ -290,6 +290,7 @@ impl Dispatcher {
         let shape = launch.shape;
         let sanitizer = memory.sanitizer();
         let dispatch = sanitizer.map_or(0, Sanitizer::begin_dispatch);
+        engine.begin_dispatch(kernel, code);
         let work = |number: usize, caller: Option<&Caller<'_>>| {
             let runner = GroupRunner {
                 engine,
