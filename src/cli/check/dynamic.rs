@@ -33,6 +33,9 @@ pub(super) struct Options {
     /// Also run workgroups and waves in another order, which depends on this number, and compare the buffers
     #[arg(long, value_name = "SEED")]
     shuffle: Option<u64>,
+    /// Always look for uses of undefined values, and without a limit; with --engine interp this is on by itself
+    #[arg(long)]
+    undefined: bool,
 }
 
 /// Runs the manifests of the command.
@@ -92,7 +95,7 @@ fn run(
     let mut shuffled = args.running.shuffle.map(shuffled).transpose()?;
     let session = session(true)?;
     let settings = session.device.settings();
-    let mut suspicion = Suspicion::new(&session);
+    let mut suspicion = Suspicion::new(&session, args.running.undefined);
     let mut faulted = false;
     'launches: for (number, planned) in session.dispatches.iter().enumerate() {
         let kernel = &planned.kernel;

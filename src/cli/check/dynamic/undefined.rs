@@ -18,23 +18,39 @@ use crate::cli::session::Session;
 /// Instructions of waves that are tracked after a run of the translator: some seconds.
 const LIMIT: u64 = 20_000_000;
 
-/// Why a manifest should run on the tracking interpreter.
-pub(super) struct Suspicion(bool);
+/// Should a manifest run on the tracking interpreter?
+pub(super) enum Suspicion {
+    /// Nothing says so.
+    None,
+    /// Something is suspicious, so for [`LIMIT`] instructions.
+    Raised,
+    /// The command asks for it.
+    Asked,
+}
 
 impl Suspicion {
-    /// Before the manifest runs: the interpreter is asked for, a buffer is declared undefined, or a kernel uses scratch or may read
-    /// a register that nobody wrote.
-    pub(super) fn new(session: &Session) -> Suspicion {
-        let interpreter = session.device.options().engine == EngineKind::Interp;
+    /// Before the manifest runs: it is `asked` for or the interpreter is, a buffer is declared undefined, or a kernel uses scratch
+    /// or may read a register that nobody wrote.
+    pub(super) fn new(session: &Session, asked: bool) -> Suspicion {
+        if asked || session.device.options().engine == EngineKind::Interp {
+            return Suspicion::Asked;
+        }
         let declared = session.manifest.buffers.iter().any(|spec| spec.undefined);
         let mut kernels = session.dispatches.iter().map(|planned| &planned.kernel);
-        Suspicion(interpreter || declared || kernels.any(may_read_unwritten))
+        match declared || kernels.any(may_read_unwritten) {
+            true => Suspicion::Raised,
+            false => Suspicion::None,
+        }
     }
 
     /// A launch has ended with these findings.
     pub(super) fn add(&mut self, findings: &[sanitizer::Finding]) {
         let mut rules = findings.iter().map(|found| found.rule);
-        self.0 |= rules.any(|rule| rule == sanitizer::Rule::UnwrittenLds);
+        if let Suspicion::None = self
+            && rules.any(|rule| rule == sanitizer::Rule::UnwrittenLds)
+        {
+            *self = Suspicion::Raised;
+        }
     }
 }
 
@@ -56,12 +72,10 @@ pub(super) fn run(
     suspicion: &Suspicion,
     about: &mut About<'_>,
 ) -> anyhow::Result<()> {
-    if !suspicion.0 {
-        return Ok(());
-    }
-    let tracker = Arc::new(match device.engine {
-        EngineKind::Interp => Tracker::default(),
-        EngineKind::Jit => Tracker::with_limit(LIMIT),
+    let tracker = Arc::new(match suspicion {
+        Suspicion::None => return Ok(()),
+        Suspicion::Raised => Tracker::with_limit(LIMIT),
+        Suspicion::Asked => Tracker::default(),
     });
     let device = DeviceOptions {
         engine: EngineKind::Interp,
@@ -91,7 +105,7 @@ pub(super) fn run(
                     file: about.file.clone(),
                     routine: Some(planned.kernel.name().to_owned()),
                     why: format!(
-                        "undefined values were tracked for {LIMIT} instructions only; --engine interp has no limit"
+                        "undefined values were tracked for {LIMIT} instructions only; --undefined has no limit"
                     ),
                 });
                 return Ok(());
