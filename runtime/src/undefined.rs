@@ -10,7 +10,7 @@
 //! interpreter. An addition is undefined from its lowest such bit upwards; results of all other operations are undefined as a
 //! whole, in each lane with an undefined source.
 //!
-//! Loads and stores copy undefined bytes without a report.
+//! Loads, and stores to LDS and scratch, copy undefined bytes without a report.
 
 use std::collections::HashMap;
 use std::ops::Range;
