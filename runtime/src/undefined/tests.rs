@@ -4,6 +4,7 @@ use frontend::registers::{Reg, SCC, VGPR};
 use frontend::{Gfx, WaveState};
 
 use super::*;
+use crate::LoadedCode;
 use crate::engine::{Scratch, Stats};
 use crate::lds::Lds;
 use crate::memory::{Memory, Options};
