@@ -187,6 +187,7 @@ pub use runtime::image;
 pub use runtime::object;
 /// Dynamic checks of dispatches, for [`Device::findings`].
 pub use runtime::sanitizer;
+pub use runtime::undefined;
 
 /// Plain data as bytes: the traits of elements and of arguments by value, and their derives
 /// (`#[bytemuck(crate = "wavelift::bytemuck")]`).

@@ -169,7 +169,8 @@ pub fn span(operand: Operand, count: u32) -> Option<Span> {
     (count > 0).then_some(Span { first, count })
 }
 
-fn source_count(inst: &Inst, gfx: Gfx, i: usize) -> u32 {
+/// Registers of a source.
+pub fn source_count(inst: &Inst, gfx: Gfx, i: usize) -> u32 {
     let Some(ty) = inst.desc.src.get(i) else {
         return 1;
     };

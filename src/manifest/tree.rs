@@ -131,6 +131,13 @@ impl<'a> Node<'a> {
         }
     }
 
+    pub(super) fn boolean(&self) -> Result<bool, ManifestError> {
+        match self.value {
+            DeValue::Boolean(value) => Ok(*value),
+            _ => Err(self.wanted("true or false")),
+        }
+    }
+
     /// An integer of any size that TOML can write.
     pub(super) fn integer(&self) -> Result<i128, ManifestError> {
         match self.value {

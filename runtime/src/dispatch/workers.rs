@@ -293,6 +293,7 @@ impl Dispatcher {
         let shape = launch.shape;
         let sanitizer = memory.sanitizer();
         let dispatch = sanitizer.map_or(0, |all| all.begin_dispatch(settings.launch));
+        engine.begin_dispatch(kernel, code);
         let work = |number: usize, caller: Option<&Caller<'_>>| {
             let runner = GroupRunner {
                 engine,

@@ -121,7 +121,7 @@ fn outside(found: &Finding) -> FaultKind {
     }
 }
 
-fn who(side: &Side) -> String {
+pub(super) fn who(side: &Side) -> String {
     let lane = side.lane.map(|lane| format!("lane {lane} of "));
     let [x, y, z] = side.workgroup;
     format!(

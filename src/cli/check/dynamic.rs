@@ -17,6 +17,10 @@ use crate::cli::options::{EngineChoice, RunOptions, seconds};
 use crate::cli::output::{Output, complain};
 use crate::cli::session::Session;
 
+mod undefined;
+
+use undefined::Suspicion;
+
 /// How manifests are run.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Options of --dynamic")]
@@ -29,6 +33,9 @@ pub(super) struct Options {
     /// Also run workgroups and waves in another order, which depends on this number, and compare the buffers
     #[arg(long, value_name = "SEED")]
     shuffle: Option<u64>,
+    /// Always look for uses of undefined values, and without a limit; with --engine interp this is on by itself
+    #[arg(long)]
+    undefined: bool,
 }
 
 /// Runs the manifests of the command.
@@ -88,12 +95,15 @@ fn run(
     let mut shuffled = args.running.shuffle.map(shuffled).transpose()?;
     let session = session(true)?;
     let settings = session.device.settings();
-    for (number, planned) in session.dispatches.iter().enumerate() {
+    let mut suspicion = Suspicion::new(&session, args.running.undefined);
+    let mut faulted = false;
+    'launches: for (number, planned) in session.dispatches.iter().enumerate() {
         let kernel = &planned.kernel;
         let counts = args.reporting.wants(kernel.name());
         for _ in 0..planned.repeat {
             let ended = session.launch(planned, &settings);
             let findings = session.device.findings();
+            suspicion.add(&findings);
             if counts {
                 about.add(&session, kernel, findings);
             }
@@ -105,7 +115,8 @@ fn run(
                 Ok(element) => element,
                 Err(error) => {
                     complain(format_args!("fault: {error}"));
-                    return Ok(true);
+                    faulted = true;
+                    break 'launches;
                 }
             };
             // What follows a difference differs as well.
@@ -118,7 +129,8 @@ fn run(
         }
         about.results.routines += 1;
     }
-    Ok(false)
+    undefined::run(&input, &device, &suspicion, &mut about)?;
+    Ok(faulted)
 }
 
 /// The manifest with another order of workgroups and waves.
