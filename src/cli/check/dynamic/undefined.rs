@@ -9,7 +9,7 @@ use wavelift::check::{Certainty, Rule, Severity, routines};
 use wavelift::sanitizer;
 use wavelift::{Device, DeviceOptions, EngineKind, Kernel};
 
-use super::{About, actor, describe};
+use super::{About, describe};
 use crate::cli::check::{Found, Unchecked};
 use crate::cli::input::Input;
 use crate::cli::options::RunOptions;
@@ -94,8 +94,7 @@ pub(super) fn run(
         for _ in 0..planned.repeat {
             let ended = session.launch(planned, &settings);
             let (findings, whole) = tracker.take();
-            let name = about.args.kernel.as_deref();
-            if name.is_none_or(|name| name == planned.kernel.name()) {
+            if about.args.reporting.wants(planned.kernel.name()) {
                 for found in &findings {
                     add(about, &session, &planned.kernel, found);
                 }
@@ -138,10 +137,12 @@ fn add(about: &mut About<'_>, session: &Session, kernel: &Kernel, found: &Findin
     let why = format!("{} {reaches}{origin}", describe::who(&found.at));
     let run = Found {
         address: found.address,
-        at: actor(&found.at),
+        allocation: None,
+        at: found.at,
         other: None,
         count: found.count,
         what,
+        launch: None,
     };
     let sides = (found.at.pc, found.origin.and_then(|origin| origin.read));
     about.report(kernel, rule(found), why, sides, Some(run));
