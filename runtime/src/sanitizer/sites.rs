@@ -197,7 +197,7 @@ fn polls(code: &LoadedCode, pc: u64) -> bool {
     let behind = Instructions {
         code,
         pc,
-        end: u64::MAX,
+        end: pc.saturating_add(8 * LOOP as u64),
     };
     for (at, inst) in behind.take(LOOP) {
         let back = branch_target(&inst, at).filter(|&target| target <= pc);
