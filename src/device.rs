@@ -179,7 +179,7 @@ impl Device {
     ///
     /// ```
     /// use wavelift::sanitizer::Rule;
-    /// use wavelift::{Device, DeviceOptions, Launch, Module};
+    /// use wavelift::{Device, DeviceOptions, Error, Launch, Module};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let device = Device::with_options(DeviceOptions { sanitize: true, ..DeviceOptions::default() })?;
@@ -187,7 +187,8 @@ impl Device {
     /// let (x, y) = (device.buffer(&[1.0f32; 100])?, device.alloc(4 * 99)?);
     /// // It is told that there are 100 elements, but `y` has 99.
     /// let args = [(&y).into(), (&x).into(), 0.5f32.into(), 100u32.into()];
-    /// device.launch(&module.kernel("saxpy")?, &Launch::new(256, 256), &args)?;
+    /// let ended = device.launch(&module.kernel("saxpy")?, &Launch::new(256, 256), &args);
+    /// assert!(matches!(ended, Err(Error::Fault(_))));
     /// let findings = device.findings();
     /// assert!(findings.iter().all(|found| found.rule == Rule::OutOfBounds));
     /// assert_eq!(findings[0].address, y.address() + 4 * 99);
