@@ -8,7 +8,7 @@ use frontend::{LANES, Op, WaveState};
 
 use super::{Sanitizer, Stored, WaveAccess, kind_of, returns};
 use crate::engine::Group;
-use crate::fault::{Access, FaultKind, WaveFault};
+use crate::fault::{Access, FaultKind, Private, WaveFault};
 use crate::gws::{self, Gws};
 use crate::interp::{Accessed, Flow, Observer, step_observed};
 use crate::memory::Memory;
@@ -93,30 +93,38 @@ impl Sync {
     }
 }
 
-/// Announces the access that memory has refused.
+/// Announces the access that memory has refused, or LDS through its aperture.
 fn announce_refused(sanitizer: &Sanitizer, group: &Group<'_>, inst: &Inst, fault: &WaveFault) {
-    let FaultKind::Memory {
-        access,
-        address,
-        bytes,
-        ..
-    } = fault.kind
-    else {
-        return;
+    let (access, address, bytes, lds) = match fault.kind {
+        FaultKind::Memory {
+            access,
+            address,
+            bytes,
+            ..
+        } => (access, address, bytes, false),
+        FaultKind::OutsidePrivate {
+            space: Private::Lds,
+            access,
+            offset,
+            bytes,
+            ..
+        } => (access, offset, bytes, true),
+        _ => return,
     };
-    sanitizer.global(
-        group,
-        &WaveAccess {
-            kind: kind_of(inst, access),
-            pc: fault.pc,
-            wave: group.wave,
-            exec: fault.lane.map(|lane| 1 << lane),
-            returns: returns(inst),
-            bytes: bytes.into(),
-            addresses: &[address; LANES],
-            stored: None,
-        },
-    );
+    let refused = WaveAccess {
+        kind: kind_of(inst, access),
+        pc: fault.pc,
+        wave: group.wave,
+        exec: fault.lane.map(|lane| 1 << lane),
+        returns: returns(inst),
+        bytes: bytes.into(),
+        addresses: &[address; LANES],
+        stored: None,
+    };
+    match lds {
+        true => sanitizer.lds(group, &refused),
+        false => sanitizer.global(group, &refused),
+    }
 }
 
 /// An access, and whether memory had the value before.

@@ -391,9 +391,10 @@ impl State {
             let found = &mut |at, what| met.push((at, run.lane(at, &access), what));
             running.lds.access(run.address, bytes, &how, found);
         }
-        self.examine_lanes(&made, true);
-        if let Some(at) = outside {
-            self.at_address(Rule::OutOfLds, &made, true, at, None);
+        // What is behind the LDS is not stored.
+        match outside {
+            Some(at) => self.at_address(Rule::OutOfLds, &made, true, at, None),
+            None => self.examine_lanes(&made, true),
         }
         let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
         if changes && uses.polls_lds {
