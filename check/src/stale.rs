@@ -9,7 +9,7 @@ use frontend::registers::{Reg, SCC, Span, is_store, is_vmem, span};
 use frontend::waits::WaitField;
 use frontend::{Encoding, Inst, Op, Operand};
 
-use crate::cfg::{Code, Item};
+use crate::cfg::{Code, Edit, Item};
 use crate::finding::{Certainty, Report, Rule};
 use crate::solve::{Entry, Least, solve};
 
@@ -237,7 +237,7 @@ fn look(code: &Code, recent: &Recent, at: usize, report: &mut Report) {
     }
 }
 
-pub(crate) fn check(code: &Code, report: &mut Report) {
+fn look_at_all(code: &Code, report: &mut Report) {
     let states = solve(
         code,
         Recent::default(),
@@ -255,4 +255,64 @@ pub(crate) fn check(code: &Code, report: &mut Report) {
             step(code, &mut recent, at);
         }
     }
+}
+
+/// Instructions that are followed at most to tell which waits the scalar cache needs.
+const MOST_STEPS: usize = 1 << 22;
+
+/// The reports of `waits` say which waits no register and no LDS access needs. The rules here need some of them: these
+/// are no longer named redundant. Each is taken away by itself, in the few routines with a base that both vector stores
+/// and scalar loads have.
+fn keep_needed(code: &Code, report: &mut Report) {
+    let bases =
+        |of: fn(&Inst) -> Option<Span>| code.items.iter().filter_map(move |item| of(&item.inst));
+    let stores: Vec<Span> = bases(store_base).collect();
+    if !bases(load_base).any(|base| stores.contains(&base)) {
+        return;
+    }
+    let count = |code: &Code| {
+        let mut report = Report::default();
+        look_at_all(code, &mut report);
+        report.finish(code);
+        report.findings.len()
+    };
+    let now = count(code);
+    let mut changed = code.clone();
+    let mut left = MOST_STEPS / code.items.len().max(1);
+    let mut needs = |at: usize, field: Option<WaitField>, by_one: bool| {
+        let Some(field @ (WaitField::Vm | WaitField::Lgkm)) = field else {
+            return false;
+        };
+        let Some(more) = left.checked_sub(1) else {
+            return false;
+        };
+        left = more;
+        let imm = code.items[at].imm() as u16;
+        let Some(n) = field.get(imm, code.gfx) else {
+            return false;
+        };
+        let n = if by_one { n + 1 } else { MOST_AGE + 1 };
+        changed.edit(at, Edit::Imm(field.set(imm, n, code.gfx)));
+        let found = count(&changed) > now;
+        changed.edit(at, Edit::Imm(imm));
+        found
+    };
+    report
+        .stronger
+        .retain(|&(at, field)| !needs(at, field, true));
+    let (needed, redundant) = report
+        .redundant
+        .drain(..)
+        .partition(|&(at, field)| needs(at, field, false));
+    report.redundant = redundant;
+    let needed: Vec<_> = needed;
+    let weaker = needed
+        .into_iter()
+        .filter(|&(at, field)| !needs(at, field, true));
+    report.stronger.extend(weaker);
+}
+
+pub(crate) fn check(code: &Code, report: &mut Report) {
+    look_at_all(code, report);
+    keep_needed(code, report);
 }
