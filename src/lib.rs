@@ -186,6 +186,7 @@ pub use runtime::engine;
 pub use runtime::image;
 /// Code objects without a device: targets, kernels, arguments, symbols.
 pub use runtime::object;
+pub use runtime::undefined;
 
 /// Plain data as bytes: the traits of elements and of arguments by value, and their derives
 /// (`#[bytemuck(crate = "wavelift::bytemuck")]`).

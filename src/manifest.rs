@@ -63,6 +63,8 @@ pub struct Buffer {
     pub shaped: bool,
     /// Contents.
     pub array: Array,
+    /// Nobody has written the contents, which are zeros, as far as checks are concerned.
+    pub undefined: bool,
     /// The guest address of the first byte; there if the manifest has a place for memory.
     pub address: Option<u64>,
 }

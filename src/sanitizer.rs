@@ -5,8 +5,8 @@ use std::fmt;
 use runtime::fault::{Access, FaultKind};
 pub use runtime::sanitizer::{AccessKind, Finding, Rule, Sanitizer, Side};
 
-use crate::Kernel;
 use crate::check::{self, Certainty, Place, Severity};
+use crate::{Kernel, undefined};
 
 /// The rules, and how severe it is to break them.
 macro_rules! rules {
@@ -36,7 +36,8 @@ rules! {
     RaceLds: "race-lds", Finding, A, "waves of a workgroup access LDS in one interval between barriers, and one writes", MODEL;
     RaceGlobal: "race-global", Finding, A, "waves access global memory without an order, and one writes", MODEL;
     UnwrittenLds: "unwritten-lds", Note, B, "LDS is read that the workgroup has not written", "OpenCL C, local memory";
-    OutOfBounds: "out-of-bounds", Finding, A, "an access is outside of all allocations", "the manifest's buffers";
+    OutOfBounds: "out-of-bounds", Finding, A, "an access is outside of all allocations", "the buffers of the manifest, or allocations of the program";
+    UseAfterFree: "use-after-free", Finding, A, "an access is to memory that was freed", "allocations of the program";
     OutOfLds: "out-of-lds", Finding, A, "an access is behind the workgroup's LDS", "the kernel descriptor";
     BarrierDivergence: "barrier-divergence", Finding, B, "all waves of a workgroup arrive at the same barriers", "OpenCL C, barrier";
     BarrierLanes: "barrier-lanes", Note, C, "all lanes of a wave arrive at a barrier", "OpenCL C, barrier";
@@ -52,10 +53,42 @@ pub static ORDER_DEPENDENT: check::Rule = check::Rule {
     source: "a run in another order",
 };
 
+const fn of_undefined(id: &'static str, title: &'static str) -> check::Rule {
+    check::Rule {
+        id,
+        title,
+        certainty: Certainty::A,
+        source: "AMDGPUUsage, initial kernel execution state",
+    }
+}
+
+static UNDEFINED_ADDRESS: check::Rule =
+    of_undefined("undefined-address", "an address is undefined");
+static UNDEFINED_BRANCH: check::Rule =
+    of_undefined("undefined-branch", "a branch depends on an undefined value");
+static UNDEFINED_OUTPUT: check::Rule = of_undefined(
+    "undefined-output",
+    "an undefined value is stored or exported",
+);
+
+/// What an undefined value reaches, as a rule.
+pub fn undefined(reached: undefined::Rule) -> &'static check::Rule {
+    match reached {
+        undefined::Rule::Address => &UNDEFINED_ADDRESS,
+        undefined::Rule::Branch => &UNDEFINED_BRANCH,
+        undefined::Rule::Output => &UNDEFINED_OUTPUT,
+    }
+}
+
 /// All rules of dynamic checks, those of notes included.
 pub fn rules() -> impl Iterator<Item = &'static check::Rule> {
     let rules = ALL.iter().map(|&rule| described(rule).0);
-    rules.chain([&ORDER_DEPENDENT])
+    rules.chain([
+        &ORDER_DEPENDENT,
+        &UNDEFINED_ADDRESS,
+        &UNDEFINED_BRANCH,
+        &UNDEFINED_OUTPUT,
+    ])
 }
 
 /// A finding in words.
@@ -96,6 +129,18 @@ pub struct Described {
 impl Described {
     /// Describes a finding of a launch of `kernel`. `name` names global memory by its address.
     pub fn new(found: &Finding, kernel: &Kernel, name: impl FnOnce(u64) -> String) -> Described {
+        let at = place(kernel, found.at.pc);
+        let other = found.other.map(|other| place(kernel, other.pc));
+        Described::at(found, name, at, other)
+    }
+
+    /// Describes a finding, whose instructions are known.
+    pub fn at(
+        found: &Finding,
+        name: impl FnOnce(u64) -> String,
+        at: Place,
+        other: Option<Place>,
+    ) -> Described {
         let (rule, severity) = rule(found);
         let what = accessed(found, name);
         Described {
@@ -103,8 +148,8 @@ impl Described {
             severity,
             why: why(found, what.as_deref()),
             what,
-            at: place(kernel, found.at.pc),
-            other: found.other.map(|other| place(kernel, other.pc)),
+            at,
+            other,
         }
     }
 }
@@ -147,10 +192,10 @@ fn rule(found: &Finding) -> (&'static check::Rule, Severity) {
 
 /// What was accessed.
 fn accessed(found: &Finding, name: impl FnOnce(u64) -> String) -> Option<String> {
-    use Rule::{BarrierDivergence, BarrierLanes, MixedAtomic, OutOfBounds};
+    use Rule::{BarrierDivergence, BarrierLanes, MixedAtomic, OutOfBounds, UseAfterFree};
     match found.rule {
         BarrierDivergence | BarrierLanes | MixedAtomic => None,
-        OutOfBounds => Some(format!("0x{:x}", found.address)),
+        OutOfBounds | UseAfterFree => Some(format!("0x{:x}", found.address)),
         _ if found.lds => Some(format!("LDS at 0x{:x}", found.address)),
         _ => Some(name(found.address)),
     }
@@ -160,7 +205,7 @@ fn accessed(found: &Finding, name: impl FnOnce(u64) -> String) -> Option<String>
 fn why(found: &Finding, what: Option<&str>) -> String {
     use Rule::{
         BarrierDivergence, BarrierLanes, LanesCollide, MixedAtomic, OutOfBounds, OutOfLds,
-        RaceGlobal, RaceLds, UnwrittenLds,
+        RaceGlobal, RaceLds, UnwrittenLds, UseAfterFree,
     };
     let what = what.unwrap_or("memory");
     let (at, other) = (who(&found.at), found.other.as_ref());
@@ -176,7 +221,7 @@ fn why(found: &Finding, what: Option<&str>) -> String {
             format!("{at} {does} {what}{by}; {order}")
         }
         UnwrittenLds => format!("{at} reads {what}, which its workgroup has not written"),
-        OutOfBounds => format!("{at} {}", outside(found)),
+        OutOfBounds | UseAfterFree => format!("{at} {}", outside(found)),
         OutOfLds => format!("{at} {does} {what}, behind the workgroup's LDS"),
         BarrierDivergence => match other {
             Some(other) => format!("{at} is at another barrier than wave {}", other.wave),
@@ -222,7 +267,8 @@ fn outside(found: &Finding) -> FaultKind {
     }
 }
 
-fn who(side: &Side) -> String {
+/// The lane, wave and workgroup of a side, in words.
+pub fn who(side: &Side) -> String {
     let lane = side.lane.map(|lane| format!("lane {lane} of "));
     let [x, y, z] = side.workgroup;
     format!(

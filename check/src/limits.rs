@@ -6,7 +6,7 @@ use frontend::{Encoding, Gfx, Inst, Op, Operand, Ty};
 
 use crate::cfg::{Code, Item, Kernel, Routine};
 use crate::finding::{Certainty, Report, Rule};
-use frontend::registers::{self, AGPR, VGPR, is_lds, space};
+use frontend::registers::{self, AGPR, Reg, VGPR, is_lds, space};
 
 static VGPRS: Rule = Rule {
     id: "limit-vgprs",
@@ -45,8 +45,56 @@ static SCALARS: Rule = Rule {
     source: "Vega ISA 3.6.3; LLVM register classes",
 };
 
+static SHIFT: Rule = Rule {
+    id: "shift-amount",
+    title: "the amount of a 64-bit shift is not in the last vector register that is allocated",
+    certainty: Certainty::B,
+    source: "LLVM fixShift64HighRegBug (a defect of gfx90a)",
+};
+
 /// All of them.
-pub(crate) static RULES: &[&Rule] = &[&VGPRS, &LDS, &LDS_STATED, &SCRATCH, &ALIGNED, &SCALARS];
+pub(crate) static RULES: &[&Rule] = &[
+    &VGPRS,
+    &LDS,
+    &LDS_STATED,
+    &SCRATCH,
+    &ALIGNED,
+    &SCALARS,
+    &SHIFT,
+];
+
+/// Vector registers are allocated in such groups on gfx90a.
+const VGPR_GROUP: Reg = 8;
+
+/// The vector register of the amount of a 64-bit shift.
+fn shift_amount(inst: &Inst) -> Option<Reg> {
+    let shifts = matches!(inst.op(), Op::Shl | Op::Lshr | Op::Ashr);
+    if !shifts || !registers::is_valu(inst) || inst.dst_ty(0).bits() != 64 {
+        return None;
+    }
+    let amount = inst.desc.src.iter().position(|ty| ty.bits() == 32)?;
+    let first = registers::span(inst.src[amount], 1)?.first;
+    (VGPR..AGPR).contains(&first).then_some(first)
+}
+
+/// gfx90a: is it the last of its group, and the next one not used by the routine?
+fn shift(code: &Code, at: usize, report: &mut Report) {
+    let Some(amount) = shift_amount(&code.items[at].inst) else {
+        return;
+    };
+    let next = amount + 1;
+    if !(next - VGPR).is_multiple_of(VGPR_GROUP) {
+        return;
+    }
+    let uses = |item: &Item| item.uses.reads(next) || item.uses.writes(next);
+    if next == AGPR || !code.items.iter().any(uses) {
+        let name = registers::name(amount, code.gfx);
+        let why = format!(
+            "{name} may be the last vector register, from which gfx90a does not read the amount"
+        );
+        report.add(&SHIFT, at, None, why);
+    }
+}
 
 /// Bytes from the offset on, for a lane.
 fn bytes(inst: &Inst) -> u64 {
@@ -129,6 +177,7 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
             report.add(&SCALARS, at, None, why);
         }
         if code.gfx == Gfx::Gfx90a {
+            shift(code, at, report);
             let odd = |span: &&registers::Span| {
                 span.first >= VGPR && span.count > 1 && !span.first.is_multiple_of(2)
             };

@@ -109,6 +109,14 @@ const CASES: &[Case] = &[
     Case { rule: "scalar-writeback", gfx: Gfx::Gfx803, function: false, broken: Asm { text: "s_store_dword s0, s[4:5], 0x0; s_endpgm", words: &[0xc0420002, 0x00000000, 0xbf810000] }, repaired: Asm { text: "s_store_dword s0, s[4:5], 0x0; s_dcache_wb; s_endpgm", words: &[0xc0420002, 0x00000000, 0xc0840000, 0x00000000, 0xbf810000] } },
     Case { rule: "scalar-stale", gfx: Gfx::Gfx803, function: false, broken: Asm { text: "buffer_store_dwordx2 v[0:1], off, s[0:3], 0 offset:4; s_waitcnt vmcnt(0); s_buffer_load_dword s4, s[0:3], 0x8; s_endpgm", words: &[0xe0740004, 0x80000000, 0xbf8c0f70, 0xc0220100, 0x00000008, 0xbf810000] }, repaired: Asm { text: "buffer_store_dwordx2 v[0:1], off, s[0:3], 0 offset:4; s_waitcnt vmcnt(0); s_dcache_inv; s_buffer_load_dword s4, s[0:3], 0x8; s_endpgm", words: &[0xe0740004, 0x80000000, 0xbf8c0f70, 0xc0800000, 0x00000000, 0xc0220100, 0x00000008, 0xbf810000] } },
     Case { rule: "scalar-stale-base", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "global_store_dword v0, v1, s[0:1]; s_waitcnt vmcnt(0); s_load_dword s4, s[0:1], 0x0; s_endpgm", words: &[0xdc708000, 0x00000100, 0xbf8c0f70, 0xc0020100, 0x00000000, 0xbf810000] }, repaired: Asm { text: "global_store_dword v0, v1, s[0:1]; s_waitcnt vmcnt(0); s_load_dword s4, s[2:3], 0x0; s_endpgm", words: &[0xdc708000, 0x00000100, 0xbf8c0f70, 0xc0020101, 0x00000000, 0xbf810000] } },
+    Case { rule: "wait-write", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "image_load v0, v[2:3], s[0:7] dmask:0x1 unorm; image_sample v0, v[2:3], s[0:7], s[8:11] dmask:0x1; s_endpgm", words: &[0xf0001100, 0x00000002, 0xf0800100, 0x00400002, 0xbf810000] }, repaired: Asm { text: "image_load v0, v[2:3], s[0:7] dmask:0x1 unorm; s_waitcnt vmcnt(0); image_sample v0, v[2:3], s[0:7], s[8:11] dmask:0x1; s_endpgm", words: &[0xf0001100, 0x00000002, 0xbf8c0f70, 0xf0800100, 0x00400002, 0xbf810000] } },
+    Case { rule: "wait-write", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "image_sample v0, v[2:3], s[0:7], s[8:11] dmask:0x1; image_load v0, v[2:3], s[0:7] dmask:0x1 unorm; s_endpgm", words: &[0xf0800100, 0x00400002, 0xf0001100, 0x00000002, 0xbf810000] }, repaired: Asm { text: "image_sample v0, v[2:3], s[0:7], s[8:11] dmask:0x1; image_sample v0, v[2:3], s[0:7], s[8:11] dmask:0x1; s_endpgm", words: &[0xf0800100, 0x00400002, 0xf0800100, 0x00400002, 0xbf810000] } },
+    Case { rule: "shift-amount", gfx: Gfx::Gfx90a, function: false, broken: Asm { text: "v_mov_b32 v63, 0; v_lshlrev_b64 v[2:3], v63, v[4:5]; s_endpgm", words: &[0x7e7e0280, 0xd28f0002, 0x0002093f, 0xbf810000] }, repaired: Asm { text: "v_mov_b32 v62, 0; v_lshlrev_b64 v[2:3], v62, v[4:5]; s_endpgm", words: &[0x7e7c0280, 0xd28f0002, 0x0002093e, 0xbf810000] } },
+    Case { rule: "scalar-late", gfx: Gfx::Gfx803, function: false, broken: Asm { text: "s_buffer_load_dword s4, s[0:3], 0x8; buffer_store_dwordx2 v[0:1], off, s[0:3], 0 offset:4; s_endpgm", words: &[0xc0220100, 0x00000008, 0xe0740004, 0x80000000, 0xbf810000] }, repaired: Asm { text: "s_buffer_load_dword s4, s[0:3], 0x8; s_waitcnt lgkmcnt(0); buffer_store_dwordx2 v[0:1], off, s[0:3], 0 offset:4; s_endpgm", words: &[0xc0220100, 0x00000008, 0xbf8c007f, 0xe0740004, 0x80000000, 0xbf810000] } },
+    Case { rule: "scalar-late-base", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_load_dword s4, s[0:1], 0x0; global_store_dword v0, v1, s[0:1]; s_endpgm", words: &[0xc0020100, 0x00000000, 0xdc708000, 0x00000100, 0xbf810000] }, repaired: Asm { text: "s_load_dword s4, s[0:1], 0x0; s_waitcnt lgkmcnt(0); global_store_dword v0, v1, s[0:1]; s_endpgm", words: &[0xc0020100, 0x00000000, 0xbf8cc07f, 0xdc708000, 0x00000100, 0xbf810000] } },
+    Case { rule: "nop-sgpr-vmem-old", gfx: Gfx::Gfx700, function: false, broken: Asm { text: "v_readfirstlane_b32 s4, v0; s_nop 3; buffer_store_dword v0, off, s[0:3], s4; s_endpgm", words: &[0x7e080500, 0xbf800003, 0xe0700000, 0x04000000, 0xbf810000] }, repaired: Asm { text: "v_readfirstlane_b32 s4, v0; s_nop 4; buffer_store_dword v0, off, s[0:3], s4; s_endpgm", words: &[0x7e080500, 0xbf800004, 0xe0700000, 0x04000000, 0xbf810000] } },
+    Case { rule: "nop-m0-message-old", gfx: Gfx::Gfx600, function: false, broken: Asm { text: "s_mov_b32 m0, 0; s_sendmsg sendmsg(MSG_INTERRUPT); s_endpgm", words: &[0xbefc0380, 0xbf900001, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 m0, 0; s_nop 0; s_sendmsg sendmsg(MSG_INTERRUPT); s_endpgm", words: &[0xbefc0380, 0xbf800000, 0xbf900001, 0xbf810000] } },
+    Case { rule: "scalar-stale", gfx: Gfx::Gfx803, function: false, broken: Asm { text: "buffer_store_dwordx2 v[0:1], off, s[0:3], 0 offset:4; s_dcache_inv; s_buffer_load_dword s4, s[0:3], 0x8; s_endpgm", words: &[0xe0740004, 0x80000000, 0xc0800000, 0x00000000, 0xc0220100, 0x00000008, 0xbf810000] }, repaired: Asm { text: "buffer_store_dwordx2 v[0:1], off, s[0:3], 0 offset:4; buffer_load_dword v2, off, s[0:3], 0; s_waitcnt vmcnt(1); s_dcache_inv; s_buffer_load_dword s4, s[0:3], 0x8; s_endpgm", words: &[0xe0740004, 0x80000000, 0xe0500000, 0x80000200, 0xbf8c0f71, 0xc0800000, 0x00000000, 0xc0220100, 0x00000008, 0xbf810000] } },
     Case { rule: "wait-gws", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_mov_b32 m0, 0; s_nop 0; ds_gws_barrier v0 gds; s_endpgm", words: &[0xbefc0080, 0xbf800000, 0xd93b0000, 0x00000000, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 m0, 0; s_nop 0; ds_gws_barrier v0 gds; s_waitcnt lgkmcnt(0); s_endpgm", words: &[0xbefc0080, 0xbf800000, 0xd93b0000, 0x00000000, 0xbf8cc07f, 0xbf810000] } },
     Case { rule: "misaligned-pair", gfx: Gfx::Gfx90a, function: false, broken: Asm { text: "v_add_f64 v[1:2], v[4:5], v[6:7]; s_endpgm", words: &[0xd2800001, 0x00020d04, 0xbf810000] }, repaired: Asm { text: "v_add_f64 v[2:3], v[4:5], v[6:7]; s_endpgm", words: &[0xd2800002, 0x00020d04, 0xbf810000] } },
     Case { rule: "limit-vgprs", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "v_mov_b32 v64, 0; s_endpgm", words: &[0x7e800280, 0xbf810000] }, repaired: Asm { text: "v_mov_b32 v63, 0; s_endpgm", words: &[0x7e7e0280, 0xbf810000] } },
@@ -250,6 +258,20 @@ fn a_counter_is_finite() {
         check(&routine(Gfx::Gfx900, &code, Some(KERNEL))).findings,
         []
     );
+}
+
+/// A full counter completes a FLAT load of global memory, but not one of LDS.
+#[test]
+fn a_flat_load_behind_which_the_counter_is_full_is_a_note() {
+    for (younger, rule) in [(62, "wait-read"), (63, "wait-flat-full")] {
+        // flat_load_dword v0, v[2:3]; s_waitcnt lgkmcnt(0)
+        let mut words = vec![0xdc50_0000, 0x0000_0002, 0xbf8c_c07f];
+        for _ in 0..younger {
+            words.extend([LOAD[0], LOAD[1] | 4 << 24]);
+        }
+        words.extend([MOVE, END]);
+        assert_eq!(rules(&words), [rule]);
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use frontend::inst::{EXEC_HI, EXEC_LO};
 use frontend::op::BranchIf;
-use frontend::registers::{self, Reg, VGPR, is_lds, is_vmem};
+use frontend::registers::{self, Reg, VGPR, is_lds, is_sampler, is_vmem};
 use frontend::waits::{Class, WaitField, What, events};
 use frontend::{Encoding, Gfx, Op, Operand};
 
@@ -79,6 +79,12 @@ static FLAT: Rule = Rule {
     certainty: Certainty::C,
     source: "AMDGPUUsage; LLVM knows of most accesses that they are not in LDS",
 };
+static FULL: Rule = Rule {
+    id: "wait-flat-full",
+    title: "what a FLAT load returns is used after a wait for vmcnt: that younger operations fill the counter is not enough",
+    certainty: Certainty::C,
+    source: "inferred: a FLAT load of global memory is in order, one of LDS is not; LLVM 15 omits such waits",
+};
 static GWS_END: Rule = Rule {
     id: "wait-gws",
     title: "GWS operations are complete at s_endpgm",
@@ -104,6 +110,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &RETURN,
     &ENTRY,
     &FLAT,
+    &FULL,
     &GWS_END,
     &RELATIVE,
 ];
@@ -145,6 +152,13 @@ struct Key {
 type Outstanding = Least<Key>;
 
 type Entry = crate::solve::Entry<Key>;
+
+impl Entry {
+    /// Is it a FLAT load behind which so many operations were issued that the counter is full?
+    fn is_full(&self, gfx: Gfx) -> bool {
+        self.key.class == Class::FlatVm && self.age >= WaitField::Vm.most(gfx)
+    }
+}
 
 /// Results: findings and needed waits.
 #[derive(Default)]
@@ -191,9 +205,13 @@ impl Least<Key> {
                 continue;
             }
             // Results of one class return in order: the second one remains. (LLVM's
-            // `hasVmemWriteVgprInOrder`; AMDGPUUsage for DS)
+            // `hasVmemWriteVgprInOrder`; AMDGPUUsage for DS) Those of the sampler have another path.
+            let same_path = is_sampler(&walk.code.items[entry.producer as usize].inst)
+                == is_sampler(&walk.code.items[at].inst);
             let in_order = match how {
-                Use::WriteBy(class) => class == key.class && class.is_ordered() && !key.source,
+                Use::WriteBy(class) => {
+                    class == key.class && class.is_ordered() && !key.source && same_path
+                }
                 Use::Read | Use::Write => false,
             };
             if in_order {
@@ -205,6 +223,7 @@ impl Least<Key> {
             }
             let rule = match (key.source, is_write) {
                 _ if key.class == Class::FlatLgkmOld => &FLAT,
+                _ if entry.is_full(walk.code.gfx) => &FULL,
                 (true, _) => &SOURCE,
                 (false, true) => &WRITE,
                 (false, false) => &READ,
@@ -229,6 +248,7 @@ impl Least<Key> {
             // Nothing is known of this counter of an access that is known to be global.
             let rule = match entry.key.class {
                 Class::FlatLgkmOld => &FLAT,
+                _ if entry.is_full(walk.code.gfx) => &FULL,
                 _ => rule,
             };
             match entry.key.by {
@@ -301,7 +321,13 @@ impl Least<Key> {
         let most = class.field().most(gfx);
         self.entries.retain_mut(|entry| {
             let key = &entry.key;
-            if key.class.field() != class.field() || !key.class.is_ordered() {
+            if key.class.field() != class.field() {
+                return true;
+            }
+            if key.class == Class::FlatVm {
+                entry.age = entry.age.saturating_add(tokens).min(most);
+            }
+            if !key.class.is_ordered() {
                 return true;
             }
             if entry.age.saturating_add(tokens) >= most {

@@ -169,7 +169,8 @@ pub fn span(operand: Operand, count: u32) -> Option<Span> {
     (count > 0).then_some(Span { first, count })
 }
 
-fn source_count(inst: &Inst, gfx: Gfx, i: usize) -> u32 {
+/// Registers of a source.
+pub fn source_count(inst: &Inst, gfx: Gfx, i: usize) -> u32 {
     let Some(ty) = inst.desc.src.get(i) else {
         return 1;
     };
@@ -252,6 +253,15 @@ pub fn is_store(inst: &Inst) -> bool {
         Op::Store(..) | Op::StoreLds | Op::Image(ImageOp::Store { .. })
     ) || matches!(inst.op(), Op::Atomic(..) | Op::Image(ImageOp::Atomic(_)))
         && inst.dst[0] == Operand::None
+}
+
+/// Does it use the sampler?
+pub fn is_sampler(inst: &Inst) -> bool {
+    use ImageOp::{Gather4, Gather4h, GetLod, Sample};
+    matches!(
+        inst.op(),
+        Op::Image(Sample(_) | Gather4(_) | Gather4h(_) | GetLod)
+    )
 }
 
 /// Does it name registers by M0?

@@ -101,6 +101,8 @@ pub(crate) struct Config {
     pub(crate) profile: Option<Destination>,
     /// The file that coverage is merged into at the end.
     pub(crate) coverage: Option<PathBuf>,
+    /// The folder that findings of the sanitizer are written into.
+    pub(crate) sanitize: Option<PathBuf>,
     /// Which launches are recorded.
     pub(crate) record: Option<record::Options>,
 }
@@ -197,6 +199,30 @@ impl Config {
         }))
     }
 
+    /// The folder of findings. Nothing else may change how code is translated or memory is checked.
+    fn sanitize() -> Result<Option<PathBuf>, Invalid> {
+        let folder = get("WAVELIFT_SANITIZE").map(PathBuf::from);
+        let others = ["WAVELIFT_MEMCHECK", "WAVELIFT_PROFILE", "WAVELIFT_COVERAGE"];
+        let other = others.into_iter().find(|name| flag(name));
+        if let (Some(_), Some(name)) = (&folder, other) {
+            let value = get(name).unwrap_or_default();
+            let expected = "none, since WAVELIFT_SANITIZE is set";
+            return Err(wrong(name, &value.to_string_lossy(), expected));
+        }
+        Ok(folder)
+    }
+
+    /// Is something reported when the program ends?
+    pub(crate) fn reports_at_exit(&self) -> bool {
+        let files = self.coverage.is_some() || self.sanitize.is_some();
+        self.stats || self.profile.is_some() || files
+    }
+
+    /// Allocations have the size that was asked for, rather than whole pages, so that accesses behind it are found.
+    pub(crate) fn exact_sizes(&self) -> bool {
+        self.memcheck || self.sanitize.is_some()
+    }
+
     fn read() -> Result<Config, Invalid> {
         let names: Vec<_> = GPUS.iter().map(|gpu| gpu.name).collect();
         let gpu = read("WAVELIFT_GPU", &names.join(", "), Gpu::by_name)?;
@@ -248,6 +274,7 @@ impl Config {
             cache_limit: mib(number("WAVELIFT_CACHE_MIB", DEFAULT_CACHE_MIB)?),
             profile,
             coverage,
+            sanitize: Config::sanitize()?,
             record: Config::record()?,
         })
     }

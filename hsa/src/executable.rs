@@ -49,7 +49,7 @@ impl Reader {
 pub(crate) struct Module {
     /// `None` only while it is being dropped.
     code: Option<LoadedCode>,
-    /// The file, where launches are recorded or coverage is written.
+    /// The file, where reports need it ([`Runtime::keeps_code`]).
     bytes: Option<Vec<u8>>,
 }
 
@@ -211,7 +211,7 @@ impl Executable {
         })?;
         let module = Arc::new(Module {
             code: Some(code),
-            bytes: (rt.recorder.is_some() || rt.config.coverage.is_some()).then(|| bytes.to_vec()),
+            bytes: rt.keeps_code().then(|| bytes.to_vec()),
         });
         if rt.config.profile.is_some() || rt.config.coverage.is_some() {
             lock(&rt.modules.0).push(Arc::clone(&module));

@@ -22,6 +22,7 @@
 //! | `WAVELIFT_MEMCHECK` | 1: checks accesses exactly | 0 |
 //! | `WAVELIFT_PROFILE` | file to which a profile is appended at the end; `-` is standard error | none |
 //! | `WAVELIFT_COVERAGE` | file that coverage is merged into at the end | none |
+//! | `WAVELIFT_SANITIZE` | folder that findings of the sanitizer are written into, by `wavelift check exec` | none |
 //! | `WAVELIFT_RECORD` | folder to which each launch is written as a launch manifest | none |
 //! | `WAVELIFT_RECORD_KERNEL` | the kernel whose launches are recorded | all |
 //! | `WAVELIFT_RECORD_INDEX` | which of them: a number, from 0 on, or a range N..M without M | all |
@@ -52,6 +53,7 @@ mod pools;
 mod profile;
 mod queue;
 mod record;
+mod sanitize;
 mod signal;
 mod state;
 mod stats;

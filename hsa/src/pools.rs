@@ -311,8 +311,8 @@ pub(crate) fn allocate(rt: &Runtime, pool: Pool, bytes: usize) -> Outcome<u64> {
         .checked_next_multiple_of(GRANULE)
         .ok_or(Status::OUT_OF_RESOURCES)?;
     rt.pools.account(pool, whole)?;
-    // Checked mode uses the exact end.
-    let wanted = if rt.config.memcheck { bytes } else { whole };
+    let exact = rt.config.exact_sizes();
+    let wanted = if exact { bytes } else { whole };
     let purpose = match pool {
         Pool::HostKernarg => Purpose::System,
         _ => Purpose::Data,

@@ -19,6 +19,7 @@ use crate::lock::{read, write};
 use crate::pools::Pools;
 use crate::queue::Queues;
 use crate::record::{self, Recorder};
+use crate::sanitize::Findings;
 use crate::signal::Signals;
 use crate::stats::Totals;
 
@@ -89,6 +90,8 @@ pub(crate) struct Runtime {
     pub(crate) totals: Totals,
     /// Records launches, if requested.
     pub(crate) recorder: Option<Recorder>,
+    /// What the sanitizer finds, if requested.
+    pub(crate) findings: Option<Findings>,
     pub(crate) modules: Modules,
     /// The process that made it.
     pub(crate) process: u32,
@@ -110,7 +113,7 @@ impl Runtime {
             reserve: config.vram.saturating_add(HOST_RESERVE),
             address: config.record.is_some().then_some(record::ADDRESS),
             exact: config.memcheck,
-            sanitize: false,
+            sanitize: config.sanitize.is_some(),
         };
         let memory = Memory::with_options(options)
             .inspect_err(|error| fail("no memory", error))
@@ -121,10 +124,11 @@ impl Runtime {
         let signals = Signals::new(&memory)
             .inspect_err(|error| fail("no memory for signals", error))
             .ok()?;
-        if config.stats || config.profile.is_some() || config.coverage.is_some() {
+        if config.reports_at_exit() {
             crate::stats::print_at_exit();
         }
         let recorder = config.record.clone().map(Recorder::new);
+        let findings = config.sanitize.clone().map(Findings::new);
         Some(Runtime {
             engine,
             dispatcher: Dispatcher::new(),
@@ -142,10 +146,16 @@ impl Runtime {
             events: Mutex::new(Vec::new()),
             totals: Totals::default(),
             recorder,
+            findings,
             modules: Modules::default(),
             process: std::process::id(),
             memory,
         })
+    }
+
+    /// Do reports need the files of code objects?
+    pub(crate) fn keeps_code(&self) -> bool {
+        self.recorder.is_some() || self.config.coverage.is_some() || self.findings.is_some()
     }
 }
 

@@ -77,7 +77,7 @@ impl Totals {
     }
 }
 
-/// Prints the table and writes the profile and the coverage, where the settings say so.
+/// Prints the table and writes the profile, the coverage and the findings, where the settings say so.
 pub(crate) fn print(rt: &Runtime) {
     if rt.config.stats {
         use std::io::Write as _;
@@ -90,6 +90,9 @@ pub(crate) fn print(rt: &Runtime) {
     }
     if let Some(path) = &rt.config.coverage {
         crate::coverage::write(rt, path);
+    }
+    if let Some(findings) = &rt.findings {
+        findings.write();
     }
 }
 

@@ -212,11 +212,14 @@ fn kernel(
         dynamic_lds: words[7].saturating_sub(fixed),
         arguments: Arguments::Queued(queued),
     };
+    let findings = rt.findings.as_ref();
+    let checked = findings.map(|findings| findings.begin(&entry.code.name));
     let settings = Settings {
         threads: queue.threads(rt.config.threads),
         timeout: rt.config.timeout,
         stack_bytes: rt.config.stack,
         on_wait: Some(warn_of_wait),
+        launch: checked.as_ref().map_or(0, |checked| checked.number),
         ..Settings::default()
     };
     let recorder = rt.recorder.as_ref();
@@ -235,6 +238,9 @@ fn kernel(
     drop(running);
     if let Some(recording) = recording {
         recording.finish(rt, &entry, &launch, result.is_ok());
+    }
+    if let Some(checked) = checked {
+        checked.finish(rt, &entry);
     }
     let count = |stats: &Stats| {
         if rt.config.stats || rt.config.profile.is_some() {

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
+use findings::Folder;
+
 /// The GPUs for which Debian's hipcc makes code that runs here with everything that HIP has.
 const GPUS: [&str; 5] = ["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
 
@@ -357,26 +359,53 @@ fn random_numbers_are_the_same_everywhere() {
     }
 }
 
-#[test]
-fn openmp_regions_agree_with_the_host() {
+/// Compiles the OpenMP program for a GPU.
+fn openmp(gpu: &str) -> Option<PathBuf> {
     let device = format!("{LLVM}/libomptarget-amdgpu-gfx906.bc");
     if !have(&["clang-19", "clang-linker-wrapper-19", BITCODE, &device]) {
-        return;
+        return None;
     }
+    let march = format!("-march={gpu}");
+    let bitcode = format!("--rocm-device-lib-path={BITCODE}");
+    let options = [
+        "-O2",
+        "-fopenmp",
+        "-fopenmp-targets=amdgcn-amd-amdhsa",
+        "-Xopenmp-target=amdgcn-amd-amdhsa",
+        &march,
+        &bitcode,
+    ];
+    let name = format!("offload.{gpu}");
+    Some(build("offload.c", &name, "clang-19", &options))
+}
+
+#[test]
+fn openmp_regions_agree_with_the_host() {
     for gpu in ["gfx803", "gfx906", "gfx90a"] {
-        let march = format!("-march={gpu}");
-        let bitcode = format!("--rocm-device-lib-path={BITCODE}");
-        let options = [
-            "-O2",
-            "-fopenmp",
-            "-fopenmp-targets=amdgcn-amd-amdhsa",
-            "-Xopenmp-target=amdgcn-amd-amdhsa",
-            &march,
-            &bitcode,
-        ];
-        let program = build("offload.c", &format!("offload.{gpu}"), "clang-19", &options);
-        good(&program, gpu, &[]);
+        if let Some(program) = openmp(gpu) {
+            good(&program, gpu, &[]);
+        }
     }
+}
+
+#[test]
+fn the_sanitizer_finds_nothing_in_openmp_regions() {
+    let Some(program) = openmp("gfx906") else {
+        return;
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sanitize-openmp");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir(&folder).expect("the folder can be made");
+    let path = folder.to_str().expect("the path is text");
+    let output = run_with(&program, "gfx906", &[], &[("WAVELIFT_SANITIZE", path)]);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {err}", output.status);
+    let processes = Folder::new(folder).processes().expect("they were written");
+    let [process] = &processes[..] else {
+        panic!("{processes:?}")
+    };
+    assert!(process.launched() > 5, "{process:?}");
+    assert_eq!(process.findings, []);
 }
 
 #[test]

@@ -324,9 +324,13 @@ def test_ctrl_c_keeps_what_has_ended(tmp_path):
 
 def results_of(path):
     if not path.exists() or path.stat().st_size == 0:
-        return 0
+        return []
     with Results(path) as results:
-        return len(list(results.rows()))
+        return list(results.rows())
+
+
+def workers_of(path):
+    return {row.worker for row in results_of(path)}
 
 
 # ---- manifests, sweeps, programs
@@ -438,13 +442,13 @@ def test_a_worker_that_is_killed_changes_nothing(campaign, tmp_path):
     )
 
     def kill():
-        # As soon as something has ended, while others run.
+        # The first worker of which there is a result, while there is more to do.
         limit = time.monotonic() + 60
-        while time.monotonic() < limit and not results_of(tmp_path / "campaign.db"):
+        while time.monotonic() < limit and not killed:
+            done = {int(name.rpartition(":")[2]) for name in workers_of(tmp_path / "campaign.db")}
+            killed.extend(done & {nanny.pid for nanny in cluster.workers.values()})
             time.sleep(0.05)
-        nanny = next(iter(cluster.workers.values()))
-        os.kill(nanny.pid, signal.SIGKILL)
-        killed.append(nanny.pid)
+        os.kill(killed[0], signal.SIGKILL)
 
     thread = threading.Thread(target=kill)
     with cluster:
@@ -456,8 +460,7 @@ def test_a_worker_that_is_killed_changes_nothing(campaign, tmp_path):
     assert (status, report["complete"]) == (0, True)
     [entry] = report["campaigns"]
     assert (entry["digest"], entry["done"]) == (serial["digest"], end - first)
-    with Results(tmp_path / "campaign.db") as results:
-        workers = {row.worker for row in results.rows()}
+    workers = workers_of(tmp_path / "campaign.db")
     assert len(workers) > 1, workers
 
 

@@ -10,6 +10,7 @@ use frontend::{Gfx, LANES, WaveState};
 use crate::code::LoadedCode;
 use crate::coverage::{Coverage, Covering};
 use crate::delayed::Delayed;
+use crate::dispatch::KernelCode;
 use crate::export::Exports;
 use crate::fault::WaveFault;
 use crate::lds::Lds;
@@ -49,6 +50,11 @@ pub trait Engine: Sync {
     /// A worker's session, for all the waves that it runs.
     fn session(&self) -> Box<dyn Session + '_> {
         Box::new(Settled(self))
+    }
+
+    /// A dispatch of a kernel begins.
+    fn begin_dispatch(&self, kernel: &KernelCode, code: &LoadedCode) {
+        let _ = (kernel, code);
     }
 
     /// Runs one instruction in isolation, with every register as the instruction leaves it;
@@ -187,6 +193,10 @@ impl<E: Engine + Send + ?Sized> Engine for Arc<E> {
 
     fn session(&self) -> Box<dyn Session + '_> {
         (**self).session()
+    }
+
+    fn begin_dispatch(&self, kernel: &KernelCode, code: &LoadedCode) {
+        (**self).begin_dispatch(kernel, code);
     }
 
     fn take_coverage(&self, code: &LoadedCode) -> Option<Coverage> {

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use frontend::DecodeError;
+use serde::{Deserialize, Serialize};
 
 use crate::memory::{MemoryError, Overrun};
 use crate::waiting::Waiting;
@@ -45,7 +46,7 @@ impl Access {
 }
 
 /// The allocation nearest to a bad address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Nearest {
     /// Address of its first byte.
     pub start: u64,
@@ -56,6 +57,19 @@ pub struct Nearest {
     /// It is the scratch of the dispatch, with this number of bytes for each lane, and the access
     /// is one to the lane's.
     pub scratch: Option<u32>,
+}
+
+impl Nearest {
+    /// Is the byte at this address in it?
+    pub fn has(&self, address: u64) -> bool {
+        address.wrapping_sub(self.start) < self.len
+    }
+
+    /// Is it so near to the address that the access was probably meant for it?
+    pub fn is_near(&self, address: u64) -> bool {
+        let end = self.start.saturating_add(self.len);
+        address.saturating_sub(end) < NEAR && self.start.saturating_sub(address) < NEAR
+    }
 }
 
 /// What a kernel tried to write to although it may only read it.
@@ -402,11 +416,7 @@ impl fmt::Display for Where {
                 offset => write!(f, "{offset} bytes from a null pointer"),
             };
         }
-        let near = nearest.filter(|near| {
-            let end = near.start.saturating_add(near.len);
-            address.saturating_sub(end) < NEAR && near.start.saturating_sub(address) < NEAR
-        });
-        let Some(near) = near else {
+        let Some(near) = nearest.filter(|near| near.is_near(address)) else {
             return f.write_str("near no allocation");
         };
         if let Some(lane_bytes) = near.scratch {

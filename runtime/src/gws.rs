@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use frontend::WaveState;
+use frontend::{Inst, WaveState};
 
 /// Number of resources.
 pub const RESOURCES: usize = 64;
@@ -52,6 +52,12 @@ pub(crate) enum Passage {
     Passes,
     /// It stays there.
     Waits,
+}
+
+/// The resource of an instruction: its offset plus bits 21:16 of M0.
+pub(crate) fn resource(wave: &WaveState, inst: &Inst) -> u8 {
+    let base = wave.m0() >> 16;
+    (base.wrapping_add(inst.mem.offset as u32) & 63) as u8
 }
 
 impl Gws {

@@ -8,7 +8,7 @@ mod buffer;
 mod compare;
 mod control;
 mod convert;
-mod data;
+pub(crate) mod data;
 mod ds;
 mod export;
 mod flat;

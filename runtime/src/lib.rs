@@ -33,6 +33,7 @@ pub mod object;
 pub mod sanitizer;
 pub mod stack;
 pub mod trace;
+pub mod undefined;
 mod waiting;
 
 pub use code::LoadedCode;

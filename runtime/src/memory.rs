@@ -74,7 +74,7 @@ use marks::Marks;
 pub use marks::Overrun;
 use outside::Outside;
 use scratch::ScratchRegions;
-use table::{Block, Table};
+use table::{Block, Placed, Table};
 
 /// Default size of the reserved address space.
 pub const DEFAULT_RESERVE: u64 = 64 << 30;
@@ -87,6 +87,9 @@ const MOST_RESERVE: u64 = 1 << 62;
 
 /// Freed blocks of at least this size are given back to the host rather than cleared.
 const GIVE_BACK: u64 = 256 << 10;
+
+/// Bytes of freed data that are not reused where a sanitizer checks dispatches.
+const QUARANTINE: u64 = 256 << 20;
 
 /// Allocations of at least this size are aligned to large host pages, and request them.
 const LARGE: u64 = 4 << 20;
@@ -183,7 +186,8 @@ impl Memory {
     pub fn with_options(options: Options) -> Result<Memory, AllocError> {
         let map = Arena::reserve(options)?;
         let base = map.as_mut_ptr().expose_provenance() as u64;
-        let table = Table::new(map.len());
+        let quarantine = if options.sanitize { QUARANTINE } else { 0 };
+        let table = Table::new(map.len(), quarantine);
         Ok(Memory {
             base,
             len: map.len(),
@@ -246,10 +250,11 @@ impl Memory {
             self.clear(placed.block);
         }
         self.use_large_pages(placed.block, large);
-        if purpose == Purpose::Buffer && !self.exact {
+        // A sanitizer finds overruns at the instruction.
+        if purpose == Purpose::Buffer && !self.exact && self.sanitizer.is_none() {
             self.mark(placed);
         }
-        self.raise_limit(placed.block);
+        self.raise_limit(placed);
         Ok(self.base + placed.block.start)
     }
 
@@ -277,7 +282,7 @@ impl Memory {
         if placed.used_before {
             self.clear(placed.block);
         }
-        self.raise_limit(placed.block);
+        self.raise_limit(placed);
         Ok(())
     }
 
@@ -287,9 +292,13 @@ impl Memory {
         end.is_none_or(|end| end > self.base && address < self.base + self.len)
     }
 
-    /// The memory that may be accessed extends to the end of the block.
-    fn raise_limit(&self, block: Block) {
-        let end = block.extent();
+    /// The memory that may be accessed extends to the end of the block; where a sanitizer reports what is behind it, to that
+    /// of the gap.
+    fn raise_limit(&self, placed: Placed) {
+        let end = match self.sanitizer {
+            Some(_) => placed.end,
+            None => placed.block.extent(),
+        };
         let high = self.high.fetch_max(end, Relaxed).max(end);
         if !self.exact {
             self.limit.store(high, Relaxed);

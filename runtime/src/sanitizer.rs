@@ -13,6 +13,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::engine::Group;
+use crate::memory::Memory;
 
 mod findings;
 mod interp;
@@ -54,17 +55,22 @@ impl Sanitizer {
 
     /// What was found since the last call.
     pub fn take(&self) -> Vec<Finding> {
-        self.lock().take()
+        self.lock().take(None)
     }
 
-    /// A dispatch begins: its number.
-    pub(crate) fn begin_dispatch(&self) -> u64 {
-        self.lock().begin_dispatch()
+    /// What was found in dispatches with this [`Settings::launch`](crate::dispatch::Settings::launch) since the last call.
+    pub fn take_launch(&self, launch: u64) -> Vec<Finding> {
+        self.lock().take(Some(launch))
     }
 
-    /// A dispatch ends.
-    pub(crate) fn end_dispatch(&self, number: u64) {
-        self.lock().end_dispatch(number);
+    /// A dispatch of this launch begins: its number.
+    pub(crate) fn begin_dispatch(&self, launch: u64) -> u64 {
+        self.lock().begin_dispatch(launch)
+    }
+
+    /// A dispatch in this memory ends.
+    pub(crate) fn end_dispatch(&self, number: u64, memory: &Memory) {
+        self.lock().end_dispatch(number, memory);
     }
 
     /// All waves of the group have ended.
@@ -95,6 +101,21 @@ impl Sanitizer {
     /// A wave invalidates its L1 cache.
     pub(crate) fn acquire(&self, group: &Group<'_>, wave: u32) {
         self.lock().acquire(group, wave as u8);
+    }
+
+    /// The running wave arrives at a barrier of the global wave sync, or lets others pass a semaphore.
+    pub(crate) fn sync_arrives(&self, group: &Group<'_>, resource: u8) {
+        self.lock().sync_arrives(group, group.wave as u8, resource);
+    }
+
+    /// All waves have arrived at it.
+    pub(crate) fn sync_completes(&self, resource: u8) {
+        self.lock().sync_completes(resource);
+    }
+
+    /// The running wave passes a barrier or a semaphore.
+    pub(crate) fn sync_passes(&self, group: &Group<'_>, resource: u8) {
+        self.lock().sync_passes(group, resource);
     }
 
     /// Lanes of an atomic access both global memory and LDS.

@@ -1,30 +1,25 @@
 //! `wavelift exec`: runs a ROCm program with the HSA library of this build.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use clap::builder::PossibleValuesParser;
 use coverage::CoverageFile;
 
-use wavelift::folders;
-
 use super::Status;
-use super::options::{seconds, stack};
-use super::output::{Output, complain};
+use super::output::Output;
 
 mod device_code;
 #[cfg(embedded)]
 mod embedded;
 mod gpu;
 mod library;
+pub(super) mod start;
 mod tools;
-mod wait;
+pub(super) mod wait;
 
-use library::Library;
+use start::{Guest, Program, cannot_run, given, number, text};
 
 /// Runs an unmodified ROCm program (HIP, OpenCL, OpenMP offload) on this CPU. The program finds one
 /// GPU.
@@ -47,39 +42,11 @@ The exit status is the program's; 2 if it was not started. A guest fault ends th
 GPU fault does, which for HIP is SIGABRT."
 )]
 pub(super) struct Args {
-    /// The GPU that the program finds [default: WAVELIFT_GPU, else the first of gfx906, gfx900,
-    /// gfx90a, gfx908, gfx803, gfx700 for which the program has code, else gfx906]
-    #[arg(long, value_parser = PossibleValuesParser::new(gpu::names()))]
-    gpu: Option<String>,
+    #[command(flatten)]
+    guest: Guest,
     /// Worker threads of a kernel; 0 is one for each processor [default: WAVELIFT_THREADS, else 0]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// The engine [default: WAVELIFT_ENGINE, else jit if the build has it]
-    #[arg(long, value_parser = ["jit", "interp"])]
-    engine: Option<String>,
-    /// Memory of the GPU; it is committed when it is touched [default: WAVELIFT_VRAM_MIB, else 16384]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
-    vram: Option<u64>,
-    /// Seconds after which a running kernel is stopped with a fault [default:
-    /// WAVELIFT_TIMEOUT, else none]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<Duration>,
-    /// Bytes of stack of each work-item, in addition to the scratch that its kernel states; for
-    /// recursion that is deeper than the compiler knows [default: WAVELIFT_STACK, else 16384 for
-    /// kernels that declare their stack as dynamic, and 0 for others]
-    #[arg(long, value_name = "BYTES", value_parser = stack)]
-    stack: Option<u32>,
-    /// Keep translated code in this folder, and reuse it from there [default: WAVELIFT_CACHE, else
-    /// wavelift/code in XDG_CACHE_HOME or ~/.cache, where that can be written]
-    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
-    cache: Option<Option<PathBuf>>,
-    /// Neither keep nor reuse translated code
-    #[arg(long, conflicts_with = "cache")]
-    no_cache: bool,
-    /// Size of the folder of translated code; what was used least recently is removed [default:
-    /// WAVELIFT_CACHE_MIB, else 512]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
-    cache_size: Option<u64>,
     /// At the end print kernels, launches, time and translation time to standard error
     #[arg(long)]
     stats: bool,
@@ -108,83 +75,30 @@ pub(super) struct Args {
     /// written; slow
     #[arg(long)]
     memcheck: bool,
-    /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
-    program: Vec<OsString>,
+    #[command(flatten)]
+    program: Program,
 }
 
-/// Size in KiB above which HIP copies pageable memory in place rather than through a buffer of its
-/// own. HIP's default is 1024, since a driver takes long to pin memory for a GPU; here it takes a
-/// microsecond.
-const PINNED_FROM: (&str, &str) = ("GPU_PINNED_MIN_XFER_SIZE", "16");
-
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
-    let Some((name, rest)) = args.program.split_first() else {
-        bail!("no program to run");
-    };
-    let library = Library::find()?;
-    let mut command = Command::new(name);
-    command.args(rest);
-    let path = with_variable(library.folder(), "LD_LIBRARY_PATH");
-    command.env("LD_LIBRARY_PATH", &path);
-    let (setting, kib) = PINNED_FROM;
-    if std::env::var_os(setting).is_none() {
-        command.env(setting, kib);
-    }
+    let mut prepared = args.guest.prepare(&args.program)?;
+    let command = &mut prepared.command;
     command.envs(args.settings()?);
-    let file = gpu::find_program(name);
-    if args.gpu.is_none() && !is_set("WAVELIFT_GPU") {
-        let found = file.as_deref().map(|file| gpu::infer(file, &path));
-        if let Some(gpu) = found.flatten() {
-            command.env("WAVELIFT_GPU", gpu);
-        }
-    }
-    // Open until the program has it.
-    let _answers = tools::prepare(&mut command, name, &library, args.gpu.as_deref())?;
     out.flush()?;
+    let name = args.program.name();
     if args.stats {
-        return wait::run(command, name);
+        return wait::end(wait::run(command, name)?.status);
     }
     // Returns only when the program cannot be started.
     let error = command.exec();
     Err(error).with_context(|| cannot_run(name))
 }
 
-fn cannot_run(name: &OsStr) -> String {
-    format!("cannot run {}", name.display())
-}
-
-/// Has an environment variable a value?
-fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some_and(|value| !value.is_empty())
-}
-
-/// A path in front of those that an environment variable has.
-fn with_variable(path: &Path, name: &str) -> OsString {
-    let mut all = path.as_os_str().to_owned();
-    if let Some(more) = std::env::var_os(name).filter(|more| !more.is_empty()) {
-        all.push(":");
-        all.push(more);
-    }
-    all
-}
-
 impl Args {
     /// The variables of the given options; the caller's others are unchanged.
     fn settings(&self) -> anyhow::Result<impl Iterator<Item = (&'static str, OsString)>> {
         let flag = |on: bool| on.then(|| "1".into());
-        let text = |value: Option<String>| value.map(OsString::from);
-        let number = |value: Option<u64>| text(value.map(|value| value.to_string()));
-        let seconds = self.timeout.map(|limit| limit.as_secs_f64().to_string());
-        let settings = [
-            ("WAVELIFT_GPU", text(self.gpu.clone())),
+        Ok(given([
             ("WAVELIFT_THREADS", number(self.threads.map(|n| n as u64))),
-            ("WAVELIFT_ENGINE", text(self.engine.clone())),
-            ("WAVELIFT_VRAM_MIB", number(self.vram)),
-            ("WAVELIFT_TIMEOUT", text(seconds)),
-            ("WAVELIFT_STACK", number(self.stack.map(u64::from))),
-            ("WAVELIFT_CACHE", self.cache_folder()?),
-            ("WAVELIFT_CACHE_MIB", number(self.cache_size)),
             ("WAVELIFT_STATS", flag(self.stats)),
             ("WAVELIFT_PROFILE", self.profile_file()?),
             ("WAVELIFT_COVERAGE", self.coverage_file()?),
@@ -193,32 +107,7 @@ impl Args {
             ("WAVELIFT_RECORD_KERNEL", text(self.record_kernel.clone())),
             ("WAVELIFT_RECORD_INDEX", text(self.record_index.clone())),
             ("WAVELIFT_RECORD_LIMIT", number(self.record_limit)),
-        ];
-        let given = |(name, value): (_, Option<_>)| Some((name, value?));
-        Ok(settings.into_iter().filter_map(given))
-    }
-
-    /// The folder of translated code; empty for none, and `None` to leave the variable as it is. A
-    /// folder that was given must be usable.
-    fn cache_folder(&self) -> anyhow::Result<Option<OsString>> {
-        let folder = match &self.cache {
-            _ if self.no_cache => return Ok(Some(OsString::new())),
-            Some(Some(folder)) => folder.clone(),
-            Some(None) => folders::code().context(
-                "there is no folder for translated code: neither XDG_CACHE_HOME nor HOME is set; name one by \
-                 --cache=DIR",
-            )?,
-            // Empty means none.
-            None if std::env::var_os("WAVELIFT_CACHE").is_some() => return Ok(None),
-            None => {
-                let folder = folders::code().filter(|folder| folders::create(folder).is_ok());
-                return Ok(folder.map(PathBuf::into_os_string));
-            }
-        };
-        let problem = || format!("cannot keep translated code in {}", folder.display());
-        folders::create(&folder).with_context(problem)?;
-        let folder = std::path::absolute(&folder).with_context(problem)?;
-        Ok(Some(folder.into_os_string()))
+        ]))
     }
 
     /// The folder of recorded launches, which is made.
@@ -247,7 +136,7 @@ impl Args {
     fn profile_file(&self) -> anyhow::Result<Option<OsString>> {
         let file = match &self.profile {
             None => return Ok(None),
-            Some(_) if self.engine.as_deref() == Some("interp") => {
+            Some(_) if self.guest.engine.as_deref() == Some("interp") => {
                 bail!("only the translator profiles: --profile needs --engine jit")
             }
             Some(None) => return Ok(Some("-".into())),
@@ -269,9 +158,4 @@ fn index(text: &str) -> Result<String, String> {
         return Err(format!("the range {text} is empty"));
     }
     Ok(text.to_owned())
-}
-
-/// Tells the user something that is not the program's.
-fn say(what: std::fmt::Arguments<'_>) {
-    complain(format_args!("wavelift: {what}"));
 }

@@ -430,6 +430,7 @@ pub(super) fn execution(stats: &Stats) -> f64 {
 pub(super) fn counted(n: u64, noun: &str) -> String {
     match n {
         1 => format!("1 {noun}"),
+        n if noun.ends_with(['h', 's']) => format!("{n} {noun}es"),
         n => format!("{n} {noun}s"),
     }
 }

@@ -131,6 +131,12 @@ pub const BUFFER: Section = Section {
         ),
         key("fill", "number", "The value of every element."),
         key(
+            "undefined",
+            "boolean",
+            "With `bytes`, or `type` and `count`: nobody has written the contents. `check --dynamic` finds uses of them; they \
+             are zeros.",
+        ),
+        key(
             "address",
             "integer",
             "With `[memory]`: the address of the first byte: a multiple of 256 in guest memory; any address outside of it, where \

@@ -156,7 +156,7 @@ fn buffer(
         table.only(["file", "address"])?;
         read_array(folder, &file)?
     } else if let Some(bytes) = table.get("bytes") {
-        table.only(["bytes", "address"])?;
+        table.only(["bytes", "undefined", "address"])?;
         Array::raw(zeros(bytes.integer_in(1..MAX_BYTES + 1)?, &bytes)?)
     } else if let Some(ty) = table.get("type") {
         typed(&table, dtype(&ty)?)?
@@ -168,8 +168,24 @@ fn buffer(
         name: name.to_owned(),
         shaped: table.get("file").is_some() && array.dtype.is_some(),
         array,
+        undefined: undefined(&table)?,
         address: address(&table, "address", fixed)?,
     })
+}
+
+/// Has nobody written the contents of a buffer?
+fn undefined(table: &Table<'_>) -> Result<bool, ManifestError> {
+    let Some(node) = table.get("undefined") else {
+        return Ok(false);
+    };
+    let undefined = node.boolean()?;
+    let contents = ["random", "values", "fill"].into_iter();
+    match contents.filter_map(|key| table.get(key)).next() {
+        Some(contents) if undefined => {
+            Err(node.error(format!("the buffer has contents; see {}", contents.key)))
+        }
+        _ => Ok(undefined),
+    }
 }
 
 /// That many zero bytes; an error when the host has no room.

@@ -41,6 +41,7 @@ mod run;
 mod shards;
 mod stack;
 mod trace;
+mod undefined;
 mod waits;
 
 /// What a call of the program came to.

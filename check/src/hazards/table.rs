@@ -40,6 +40,16 @@ fn set_register(item: &Item, _: Gfx) -> Vec<Span> {
     }
 }
 
+fn read_by_memory(item: &Item, _: Gfx, reg: Reg) -> bool {
+    is_vmem(&item.inst) && item.uses.reads(reg)
+}
+
+fn sends_or_gds(item: &Item, _: Gfx, _: Reg) -> bool {
+    let inst = &item.inst;
+    let gds = inst.desc.encoding == Encoding::Ds && (inst.mem.gds || is_gws(inst));
+    gds || matches!(inst.op(), Op::Sendmsg | Op::Hint(Hint::TtraceData))
+}
+
 /// The rows.
 #[rustfmt::skip]
 pub(super) static ROWS: &[Row] = &[
@@ -68,7 +78,14 @@ pub(super) static ROWS: &[Row] = &[
         rule: rule("nop-sgpr-vmem", "VALU writes an SGPR, VMEM reads it", Certainty::A, "GCN3 and Vega ISA 4.5; LLVM hasVMEMReadSGPRVALUDefHazard; ACO"),
         states: |gfx| only(gfx.is_gfx8_up(), 5),
         produces: scalars_of_valu,
-        consumes: Consumes::Result(|item, _, reg| is_vmem(&item.inst) && item.uses.reads(reg)),
+        consumes: Consumes::Result(read_by_memory),
+        does: "writes a scalar register that the memory access reads",
+    },
+    Row {
+        rule: rule("nop-sgpr-vmem-old", "VALU writes an SGPR, VMEM reads it (gfx6, gfx7)", Certainty::C, "ACO; LLVM requires it of gfx8 and gfx9 only"),
+        states: |gfx| only(gfx.is_gfx6_7(), 5),
+        produces: scalars_of_valu,
+        consumes: Consumes::Result(read_by_memory),
         does: "writes a scalar register that the memory access reads",
     },
     Row {
@@ -206,11 +223,14 @@ pub(super) static ROWS: &[Row] = &[
         rule: rule("nop-m0-message", "SALU writes M0, GDS, s_sendmsg or s_ttracedata follows", Certainty::A, "GCN3 and Vega ISA 4.5; LLVM hasReadM0SendMsgHazard; ACO"),
         states: |gfx| only(gfx.is_gfx8_up(), 1),
         produces: m0_of_salu,
-        consumes: Consumes::Result(|item, _, _| {
-            let inst = &item.inst;
-            let gds = inst.desc.encoding == Encoding::Ds && (inst.mem.gds || is_gws(inst));
-            gds || matches!(inst.op(), Op::Sendmsg | Op::Hint(Hint::TtraceData))
-        }),
+        consumes: Consumes::Result(sends_or_gds),
+        does: "writes M0, which the next instruction uses",
+    },
+    Row {
+        rule: rule("nop-m0-message-old", "SALU writes M0, GDS, s_sendmsg or s_ttracedata follows (gfx6, gfx7)", Certainty::C, "ACO; LLVM requires it of gfx8 and gfx9 only"),
+        states: |gfx| only(gfx.is_gfx6_7(), 1),
+        produces: m0_of_salu,
+        consumes: Consumes::Result(sends_or_gds),
         does: "writes M0, which the next instruction uses",
     },
     Row {

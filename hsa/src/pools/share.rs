@@ -184,7 +184,7 @@ pub(crate) fn export(rt: &Runtime, address: u64, bytes: usize) -> Outcome<IpcHan
     }
     match &allocation.backing {
         Backing::Exported(file) => handle_of(file),
-        // Where ends are exact, the last page may be others' as well.
+        // In checked mode the last page may be others' as well.
         Backing::Own if rt.config.memcheck && whole != allocation.bytes => {
             say(format_args!(
                 "in checked mode only whole pages of memory can be shared, not {} bytes",

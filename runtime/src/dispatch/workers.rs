@@ -25,7 +25,6 @@ use crate::engine::{Engine, Session, Stats};
 use crate::fault::{Fault, Location, WaveFault};
 use crate::float_env::DefaultEnvironment;
 use crate::memory::Memory;
-use crate::sanitizer::Sanitizer;
 use crate::stack;
 use crate::waiting::Waiting;
 
@@ -73,6 +72,8 @@ pub struct Settings<'a> {
     /// Workgroups begin, and waves of a workgroup run, in an order that depends on this seed; otherwise in ascending
     /// order.
     pub shuffle: Option<u64>,
+    /// Number by which [`Sanitizer::take_launch`](crate::sanitizer::Sanitizer::take_launch) knows the dispatch.
+    pub launch: u64,
 }
 
 impl Settings<'_> {
@@ -94,6 +95,7 @@ impl Settings<'_> {
             gws: self.gws.clone(),
             steady: self.steady,
             shuffle: self.shuffle,
+            launch: self.launch,
         }
     }
 }
@@ -116,6 +118,7 @@ impl Default for Settings<'_> {
             gws: None,
             steady: false,
             shuffle: None,
+            launch: 0,
         }
     }
 }
@@ -289,7 +292,8 @@ impl Dispatcher {
         };
         let shape = launch.shape;
         let sanitizer = memory.sanitizer();
-        let dispatch = sanitizer.map_or(0, Sanitizer::begin_dispatch);
+        let dispatch = sanitizer.map_or(0, |all| all.begin_dispatch(settings.launch));
+        engine.begin_dispatch(kernel, code);
         let work = |number: usize, caller: Option<&Caller<'_>>| {
             let runner = GroupRunner {
                 engine,
@@ -338,7 +342,7 @@ impl Dispatcher {
             })
         };
         if let Some(sanitizer) = sanitizer {
-            sanitizer.end_dispatch(dispatch);
+            sanitizer.end_dispatch(dispatch, memory);
         }
         stats.merge(&total.into_inner().expect("no holder of the lock panics"));
         stats.execute_seconds = begin.elapsed().as_secs_f64();

@@ -217,17 +217,14 @@ impl Stored for Data<'_> {
 
     fn is_there(&self, lane: usize) -> bool {
         let (group, address) = (self.made.group, self.addresses[lane]);
-        let bytes = self.made.bytes as usize;
+        let value = self.value(lane);
+        let value = &value[..self.made.bytes as usize];
+        if self.lds {
+            let from = group.lds.bytes().get(address as usize..);
+            return from.is_some_and(|from| from.starts_with(value));
+        }
         let mut now = [0; 16];
-        let read = match self.lds {
-            true => {
-                let from = group.lds.bytes().get(address as usize..);
-                let from = from.and_then(|from| from.get(..bytes));
-                from.map(|from| now[..bytes].copy_from_slice(from))
-                    .is_some()
-            }
-            false => group.memory.read_bytes(address, &mut now[..bytes]).is_ok(),
-        };
-        read && now[..bytes] == self.value(lane)[..bytes]
+        let now = &mut now[..value.len()];
+        group.memory.read_bytes(address, now).is_ok() && now == value
     }
 }

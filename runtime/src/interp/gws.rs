@@ -8,7 +8,7 @@ use super::control::Control;
 use super::observe::Observer;
 use super::operand::Exec;
 use super::stop::Run;
-use crate::gws::Passage;
+use crate::gws::{self, Passage};
 
 impl<O: Observer> Exec<'_, '_, O> {
     /// Is it one of these? Then it is executed once for the wave.
@@ -16,7 +16,7 @@ impl<O: Observer> Exec<'_, '_, O> {
         let Op::Ds(op) = self.inst.op() else {
             return Ok(None);
         };
-        let resource = self.gws_resource();
+        let resource = gws::resource(self.wave, self.inst);
         let gws = self.group.memory.gws();
         let passage = match op {
             DsOp::GwsInit => {
@@ -53,12 +53,6 @@ impl<O: Observer> Exec<'_, '_, O> {
             Passage::Passes => Control::Next,
             Passage::Waits => Control::Wait,
         }))
-    }
-
-    /// The resource: the offset plus bits 21:16 of M0.
-    fn gws_resource(&self) -> u8 {
-        let base = self.wave.m0() >> 16;
-        (base.wrapping_add(self.inst.mem.offset as u32) & 63) as u8
     }
 
     /// The value of the first active lane.

@@ -29,54 +29,6 @@ impl Memory {
         Ok(())
     }
 
-    /// Loads a byte.
-    #[inline]
-    pub fn load_u8(&self, address: u64) -> Result<u8, MemoryError> {
-        self.load(address).map(u8::from_le_bytes)
-    }
-
-    /// Loads two bytes.
-    #[inline]
-    pub fn load_u16(&self, address: u64) -> Result<u16, MemoryError> {
-        self.load(address).map(u16::from_le_bytes)
-    }
-
-    /// Loads a dword.
-    #[inline]
-    pub fn load_u32(&self, address: u64) -> Result<u32, MemoryError> {
-        self.load(address).map(u32::from_le_bytes)
-    }
-
-    /// Loads a pair of dwords.
-    #[inline]
-    pub fn load_u64(&self, address: u64) -> Result<u64, MemoryError> {
-        self.load(address).map(u64::from_le_bytes)
-    }
-
-    /// Stores a byte.
-    #[inline]
-    pub fn store_u8(&self, address: u64, value: u8) -> Result<(), MemoryError> {
-        self.store(address, value.to_le_bytes())
-    }
-
-    /// Stores two bytes.
-    #[inline]
-    pub fn store_u16(&self, address: u64, value: u16) -> Result<(), MemoryError> {
-        self.store(address, value.to_le_bytes())
-    }
-
-    /// Stores a dword.
-    #[inline]
-    pub fn store_u32(&self, address: u64, value: u32) -> Result<(), MemoryError> {
-        self.store(address, value.to_le_bytes())
-    }
-
-    /// Stores a pair of dwords.
-    #[inline]
-    pub fn store_u64(&self, address: u64, value: u64) -> Result<(), MemoryError> {
-        self.store(address, value.to_le_bytes())
-    }
-
     /// Loads consecutive dwords; one access, checked as a whole.
     #[inline]
     pub fn load_dwords(&self, address: u64, out: &mut [u32]) -> Result<(), MemoryError> {
@@ -186,4 +138,32 @@ impl Memory {
         copy::fill(ptr, value, len as usize);
         Ok(())
     }
+}
+
+/// Loads and stores of numbers of one type each.
+macro_rules! numbers {
+    ($($load:ident, $store:ident: $ty:ty, $what:literal;)*) => {
+        impl Memory {
+            $(
+                #[doc = concat!("Loads ", $what, ".")]
+                #[inline]
+                pub fn $load(&self, address: u64) -> Result<$ty, MemoryError> {
+                    self.load(address).map(<$ty>::from_le_bytes)
+                }
+
+                #[doc = concat!("Stores ", $what, ".")]
+                #[inline]
+                pub fn $store(&self, address: u64, value: $ty) -> Result<(), MemoryError> {
+                    self.store(address, value.to_le_bytes())
+                }
+            )*
+        }
+    };
+}
+
+numbers! {
+    load_u8, store_u8: u8, "a byte";
+    load_u16, store_u16: u16, "two bytes";
+    load_u32, store_u32: u32, "a dword";
+    load_u64, store_u64: u64, "a pair of dwords";
 }

@@ -1,7 +1,7 @@
 //! The allocator of the arena: first-fit on offsets, in three parts, with unallocated bytes behind
 //! each allocation, and a record of allocations. Independent of host memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::Purpose;
 
@@ -108,6 +108,33 @@ pub(super) struct Table {
     live: BTreeMap<u64, Entry>,
     /// Freed, for messages; overwritten when reused.
     freed: BTreeMap<u64, Entry>,
+    quarantine: Quarantine,
+}
+
+/// Data that was freed and is not reused yet, so that accesses to it are known as such.
+#[derive(Debug, Default)]
+struct Quarantine {
+    /// The most bytes; 0 for none at all.
+    most: u64,
+    bytes: u64,
+    /// Offset and end, in the order in which they were freed.
+    blocks: VecDeque<(u64, u64)>,
+}
+
+impl Quarantine {
+    /// Adds a block, and removes those that must leave for it.
+    fn add(&mut self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.bytes += end - start;
+        self.blocks.push_back((start, end));
+        std::iter::from_fn(move || (self.bytes > self.most).then(|| self.remove())?)
+    }
+
+    /// Removes the oldest block.
+    fn remove(&mut self) -> Option<(u64, u64)> {
+        let (start, end) = self.blocks.pop_front()?;
+        self.bytes -= end - start;
+        Some((start, end))
+    }
 }
 
 impl Zone {
@@ -164,8 +191,16 @@ impl Zone {
     }
 }
 
+/// Gives space back to its part.
+fn give(zones: &mut [Zone], start: u64, end: u64) {
+    let zone = zones.iter_mut().find(|zone| start < zone.end);
+    zone.expect("bug: an allocation behind the arena")
+        .give(start, end);
+}
+
 impl Table {
-    pub(super) fn new(len: u64) -> Table {
+    /// `quarantine` bytes of freed data are not reused as long as there is other space.
+    pub(super) fn new(len: u64, quarantine: u64) -> Table {
         let share = |most: u64, share: u64| (len / share).min(most) / MIN_ALIGN * MIN_ALIGN;
         let read_only = share(MAX_READ_ONLY, READ_ONLY_SHARE);
         let system = read_only + share(MAX_SYSTEM, SYSTEM_SHARE);
@@ -178,6 +213,10 @@ impl Table {
             ],
             live: BTreeMap::new(),
             freed: BTreeMap::new(),
+            quarantine: Quarantine {
+                most: quarantine,
+                ..Quarantine::default()
+            },
         }
     }
 
@@ -208,13 +247,27 @@ impl Table {
             Part::System | Part::Data => None,
         };
         let last = [(Part::Data, gap), (Part::Data, RED_ZONE)];
-        let mut tries = [(part, gap)].into_iter().chain(others).chain(last);
-        let (block, used, part, gap) = tries.find_map(|(part, gap)| {
-            let (block, used) = self.zones[part as usize].take(gap, place)?;
-            Some((block, used, part, gap))
-        })?;
+        let tries = [(part, gap)].into_iter().chain(others).chain(last);
+        let mut taken = self.take(tries.clone(), place);
+        if taken.is_none() && self.end_quarantine() {
+            taken = self.take(tries, place);
+        }
+        let (block, used, part, gap) = taken?;
         let used_before = used || part != Part::Data;
         Some(self.note(block, block.reserved_end(gap), purpose, used_before))
+    }
+
+    /// Takes space in the first of these parts that has room, with so many bytes behind it; the flag is set if the space was
+    /// used before.
+    fn take(
+        &mut self,
+        mut parts: impl Iterator<Item = (Part, u64)>,
+        place: impl Fn(u64) -> Option<Block> + Copy,
+    ) -> Option<(Block, bool, Part, u64)> {
+        parts.find_map(|(part, gap)| {
+            let (block, used) = self.zones[part as usize].take(gap, place)?;
+            Some((block, used, part, gap))
+        })
     }
 
     /// Allocates `len` bytes at the offset `start`, a multiple of [`MIN_ALIGN`]; `None` if something is
@@ -225,7 +278,11 @@ impl Table {
         }
         let part = self.zones.iter().position(|zone| start < zone.end)?;
         let place = |from: u64| (from <= start).then_some(Block { start, len });
-        let (block, used) = self.zones[part].take(RED_ZONE, place)?;
+        let mut taken = self.zones[part].take(RED_ZONE, place);
+        if taken.is_none() && self.end_quarantine() {
+            taken = self.zones[part].take(RED_ZONE, place);
+        }
+        let (block, used) = taken?;
         let used_before = used || part != Part::Data as usize;
         Some(self.note(block, block.reserved_end(RED_ZONE), purpose, used_before))
     }
@@ -256,13 +313,26 @@ impl Table {
     pub(super) fn free(&mut self, start: u64) -> Option<Block> {
         let entry = self.live.remove(&start)?;
         self.freed.insert(start, entry);
-        let zone = self.zones.iter_mut().find(|zone| start < zone.end);
-        zone.expect("bug: an allocation behind the arena")
-            .give(start, entry.end);
+        if matches!(entry.purpose, Purpose::Data | Purpose::Buffer) {
+            for (start, end) in self.quarantine.add(start, entry.end) {
+                give(&mut self.zones, start, end);
+            }
+        } else {
+            give(&mut self.zones, start, entry.end);
+        }
         Some(Block {
             start,
             len: entry.len,
         })
+    }
+
+    /// Allows all freed space to be reused; was there any that was not?
+    fn end_quarantine(&mut self) -> bool {
+        let any = !self.quarantine.blocks.is_empty();
+        while let Some((start, end)) = self.quarantine.remove() {
+            give(&mut self.zones, start, end);
+        }
+        any
     }
 
     /// The live allocation at or before `offset`.

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::record::AccessKind;
 use crate::fault::Nearest;
+use crate::memory::Memory;
 
 /// A rule that an execution has broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Rule {
     /// Two waves of a workgroup access the same bytes of LDS in one interval between barriers, at least one of them
     /// writes, and they are not both atomics.
@@ -16,8 +19,10 @@ pub enum Rule {
     RaceGlobal,
     /// Bytes of LDS are read that the workgroup has not written.
     UnwrittenLds,
-    /// Bytes outside of all allocations are accessed, or of one that was freed.
+    /// Bytes outside of all allocations are accessed.
     OutOfBounds,
+    /// Bytes of an allocation are accessed that was freed.
+    UseAfterFree,
     /// Bytes behind the workgroup's LDS are accessed.
     OutOfLds,
     /// Waves of a workgroup are at different barriers, or one has ended and others are at a barrier.
@@ -31,7 +36,7 @@ pub enum Rule {
 }
 
 /// Two sides of a finding, or one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What is broken.
     pub rule: Rule,
@@ -47,10 +52,13 @@ pub struct Finding {
     pub lds: bool,
     /// Bytes of the access.
     pub bytes: u32,
-    /// The nearest allocation, for an access out of bounds.
+    /// For an access out of bounds the nearest allocation, for others to global memory the one that they are in, as far
+    /// as it is known.
     pub nearest: Option<Nearest>,
     /// How often it was found.
     pub count: u64,
+    /// [`Settings::launch`](crate::dispatch::Settings::launch) of the dispatch.
+    pub launch: u64,
 }
 
 impl Finding {
@@ -66,12 +74,13 @@ impl Finding {
             bytes: 0,
             nearest: None,
             count: 1,
+            launch: 0,
         }
     }
 }
 
 /// An instruction, and who executed it when the finding was made first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Side {
     /// Number of the loaded code ([`crate::LoadedCode::id`]).
     pub code: u64,
@@ -90,27 +99,29 @@ pub struct Side {
 /// What findings of one kind have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
+    pub(super) launch: u64,
     pub(super) rule: Rule,
     pub(super) site: u16,
     pub(super) other: Option<u16>,
 }
 
-/// All findings, one for each pair of instructions.
+/// All findings, one for each pair of instructions of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     by_key: HashMap<Key, usize>,
-    all: Vec<Finding>,
+    all: Vec<(Key, Finding)>,
 }
 
 impl Findings {
     /// Adds a finding, or counts one that is known. One with the same value is replaced by one with another.
-    pub(super) fn add(&mut self, key: Key, finding: Finding) {
+    pub(super) fn add(&mut self, key: Key, mut finding: Finding) {
+        finding.launch = key.launch;
         let Some(&index) = self.by_key.get(&key) else {
             self.by_key.insert(key, self.all.len());
-            self.all.push(finding);
+            self.all.push((key, finding));
             return;
         };
-        let known = &mut self.all[index];
+        let known = &mut self.all[index].1;
         let count = known.count + 1;
         if known.same_value && !finding.same_value {
             *known = finding;
@@ -118,8 +129,34 @@ impl Findings {
         known.count = count;
     }
 
-    pub(super) fn take(&mut self) -> Vec<Finding> {
+    /// Numbers of instructions are given anew: what is found from now on is not the same.
+    pub(super) fn forget_sites(&mut self) {
         self.by_key.clear();
-        std::mem::take(&mut self.all)
+    }
+
+    /// Notes which allocations accesses to global memory are in.
+    pub(super) fn place(&mut self, memory: &Memory) {
+        let is_global = |rule| matches!(rule, Rule::RaceGlobal | Rule::LanesCollide);
+        let all = self.all.iter_mut().map(|(_, finding)| finding);
+        for finding in all.filter(|one| !one.lds && is_global(one.rule) && one.nearest.is_none()) {
+            let found = memory.allocation_of(finding.address);
+            finding.nearest = found.map(|found| Nearest {
+                start: found.start,
+                len: found.len,
+                freed: false,
+                scratch: None,
+            });
+        }
+    }
+
+    /// Removes those of a launch, or all.
+    pub(super) fn take(&mut self, launch: Option<u64>) -> Vec<Finding> {
+        let is_taken = |(key, _): &(Key, Finding)| launch.is_none_or(|launch| launch == key.launch);
+        let all = std::mem::take(&mut self.all);
+        let (taken, left): (Vec<_>, Vec<_>) = all.into_iter().partition(is_taken);
+        let keys = left.iter().enumerate();
+        self.by_key = keys.map(|(index, (key, _))| (*key, index)).collect();
+        self.all = left;
+        taken.into_iter().map(|(_, finding)| finding).collect()
     }
 }

@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 
 use frontend::inst::Inst;
-use frontend::op::Space;
+use frontend::op::{DsOp, Space};
 use frontend::{LANES, Op, WaveState};
 
 use super::{Sanitizer, Stored, WaveAccess, kind_of, returns};
 use crate::engine::Group;
-use crate::fault::{Access, FaultKind, WaveFault};
+use crate::fault::{Access, FaultKind, Private, WaveFault};
+use crate::gws::{self, Gws};
 use crate::interp::{Accessed, Flow, Observer, step_observed};
 use crate::memory::Memory;
 
@@ -28,39 +29,102 @@ pub(crate) fn step(
         Op::Waitcnt if inst.waits_for_vector_memory(group.gfx) => sanitizer.waited(group, index),
         _ => {}
     }
+    let sync = Sync::new(wave, inst);
+    if let Some(sync) = &sync {
+        sync.arrives(sanitizer, group);
+    }
     let notes = Notes::default();
     let flow = step_observed(wave, group, inst, &notes);
     announce(sanitizer, group, inst, pc, &notes.made.take());
+    if let (Some(sync), Ok(Flow::Next)) = (&sync, &flow) {
+        sync.passes(sanitizer, group);
+    }
     if let Err(fault) = &flow {
         announce_refused(sanitizer, group, inst, fault);
     }
     flow
 }
 
-/// Announces the access that memory has refused.
+/// An instruction of the global wave sync.
+struct Sync {
+    op: DsOp,
+    resource: u8,
+    /// The wave was not waiting at it before.
+    is_first: bool,
+}
+
+impl Sync {
+    /// Is it one by which waves tell each other something?
+    fn new(wave: &WaveState, inst: &Inst) -> Option<Sync> {
+        let Op::Ds(op) = inst.op() else {
+            return None;
+        };
+        let tells = matches!(
+            op,
+            DsOp::GwsBarrier
+                | DsOp::GwsSemaV
+                | DsOp::GwsSemaBr
+                | DsOp::GwsSemaP
+                | DsOp::GwsSemaReleaseAll
+        );
+        tells.then(|| Sync {
+            op,
+            resource: gws::resource(wave, inst),
+            is_first: Gws::resource_of(wave).is_none(),
+        })
+    }
+
+    /// Before it is executed.
+    fn arrives(&self, sanitizer: &Sanitizer, group: &Group<'_>) {
+        if self.op != DsOp::GwsSemaP && self.is_first {
+            sanitizer.sync_arrives(group, self.resource);
+        }
+    }
+
+    /// When the wave goes on.
+    fn passes(&self, sanitizer: &Sanitizer, group: &Group<'_>) {
+        // The last wave at a barrier does not wait, nor do those that let others pass a semaphore.
+        if self.op != DsOp::GwsSemaP && self.is_first {
+            sanitizer.sync_completes(self.resource);
+        }
+        if matches!(self.op, DsOp::GwsBarrier | DsOp::GwsSemaP) {
+            sanitizer.sync_passes(group, self.resource);
+        }
+    }
+}
+
+/// Announces the access that memory has refused, or LDS through its aperture.
 fn announce_refused(sanitizer: &Sanitizer, group: &Group<'_>, inst: &Inst, fault: &WaveFault) {
-    let FaultKind::Memory {
-        access,
-        address,
-        bytes,
-        ..
-    } = fault.kind
-    else {
-        return;
+    let (access, address, bytes, lds) = match fault.kind {
+        FaultKind::Memory {
+            access,
+            address,
+            bytes,
+            ..
+        } => (access, address, bytes, false),
+        FaultKind::OutsidePrivate {
+            space: Private::Lds,
+            access,
+            offset,
+            bytes,
+            ..
+        } => (access, offset, bytes, true),
+        _ => return,
     };
-    sanitizer.global(
-        group,
-        &WaveAccess {
-            kind: kind_of(inst, access),
-            pc: fault.pc,
-            wave: group.wave,
-            exec: fault.lane.map(|lane| 1 << lane),
-            returns: returns(inst),
-            bytes: bytes.into(),
-            addresses: &[address; LANES],
-            stored: None,
-        },
-    );
+    let refused = WaveAccess {
+        kind: kind_of(inst, access),
+        pc: fault.pc,
+        wave: group.wave,
+        exec: fault.lane.map(|lane| 1 << lane),
+        returns: returns(inst),
+        bytes: bytes.into(),
+        addresses: &[address; LANES],
+        stored: None,
+    };
+    match lds {
+        true => sanitizer.lds(group, &refused),
+        false => sanitizer.global(group, &refused),
+    }
 }
 
 /// An access, and whether memory had the value before.

@@ -35,6 +35,8 @@ pub(super) struct Interval {
     pub(super) barriers: u32,
     /// The first interval of the workgroup behind the last of these.
     pub(super) round: u64,
+    /// Number of the dispatch.
+    pub(super) dispatch: u32,
     pub(super) wave: u8,
 }
 
@@ -59,6 +61,8 @@ pub(super) struct Order {
     clocks: HashMap<Wave, Clock>,
     /// By the address of a flag that atomics have changed: what those who read it may know.
     flags: HashMap<u64, Clock>,
+    /// By workgroup, the interval in which it has last told others of what it did, or may have.
+    told: HashMap<u32, u64>,
 }
 
 impl Order {
@@ -68,6 +72,7 @@ impl Order {
         self.intervals.clear();
         self.clocks.clear();
         self.flags.clear();
+        self.told.clear();
     }
 
     /// The number of a new interval.
@@ -97,14 +102,19 @@ impl Order {
                 before: true,
             };
         }
-        let (Some(earlier_one), Some(one)) = (self.interval(earlier), self.interval(now)) else {
-            return Past {
-                same_group: false,
-                same_round: false,
-                same_wave: false,
-                before: true,
-            };
+        const LONG_AGO: Past = Past {
+            same_group: false,
+            same_round: false,
+            same_wave: false,
+            before: true,
         };
+        let (Some(earlier_one), Some(one)) = (self.interval(earlier), self.interval(now)) else {
+            return LONG_AGO;
+        };
+        // Dispatches that run at the same time may be ordered by the host, which is not seen.
+        if earlier_one.dispatch != one.dispatch {
+            return LONG_AGO;
+        }
         let same_group = earlier_one.group == one.group;
         let same_wave = same_group && earlier_one.wave == one.wave;
         let same_round = same_group && earlier_one.barriers == one.barriers;
@@ -155,6 +165,19 @@ impl Order {
         clock.insert((one.group, one.wave), number);
         clock.insert((one.group, ALL), one.round - 1);
         clock
+    }
+
+    /// In an interval a wave tells others, or may tell them, of what its workgroup did.
+    pub(super) fn tell(&mut self, number: u64) {
+        if let Some(one) = self.interval(number) {
+            self.told.insert(one.group, number);
+        }
+    }
+
+    /// May others have been told of what happened in an interval?
+    pub(super) fn is_told(&self, number: u64) -> bool {
+        let last = |one: Interval| self.told.get(&one.group).copied();
+        !self.told.is_empty() && self.interval(number).and_then(last) > Some(number)
     }
 
     /// A flag in global memory is changed by an atomic: those who read it may know this.

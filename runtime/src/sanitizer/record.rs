@@ -4,10 +4,12 @@
 //! [`super::order`]). The numbers of intervals grow, so one before a dispatch's first means that the word was not
 //! accessed in the dispatch.
 
+use serde::{Deserialize, Serialize};
+
 use super::order::{Order, Past};
 
 /// What an access does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum AccessKind {
     /// A load.
     Read,
@@ -120,7 +122,8 @@ impl Record {
         }
     }
 
-    /// Was it stored to before in the dispatch, by the workgroup that has read it or changed it by atomics since?
+    /// Was it stored to before in the dispatch, by the workgroup that has read it or changed it by atomics since, and that has
+    /// not told others of the store?
     fn is_written(self) -> bool {
         self.0 & WRITTEN != 0
     }
@@ -200,9 +203,11 @@ impl Record {
             _ => before,
         };
         let next = |state| Record::of(state, by);
+        // An access by the same workgroup leaves a store that others do not know.
+        let stays = same_group && !order.is_told(self.interval());
         let conflict = Some(self.conflict());
         match kind {
-            AccessKind::Read => self.read(by, past, before_all),
+            AccessKind::Read => self.read(by, past, before_all, stays),
             // A poll: an order, if there is one, comes of it.
             AccessKind::CoherentRead => (self, None),
             AccessKind::Write => {
@@ -235,14 +240,20 @@ impl Record {
                 } else {
                     State::Atomic
                 };
-                let written = same_group && (self.is_written() || self.is_store());
+                let written = stays && (self.is_written() || self.is_store());
                 (next(state).written(written), conflict.filter(|_| unordered))
             }
         }
     }
 
     /// As [`Record::access`], for a load.
-    fn read(self, by: Accessor, past: Past, before_all: bool) -> (Record, Option<Conflict>) {
+    fn read(
+        self,
+        by: Accessor,
+        past: Past,
+        before_all: bool,
+        stays: bool,
+    ) -> (Record, Option<Conflict>) {
         let next = |state| Record::of(state, by);
         let state = self.state();
         match state {
@@ -250,7 +261,7 @@ impl Record {
                 if self.is_written() && !past.same_group && !past.before {
                     return (self, Some(self.conflict()));
                 }
-                let written = self.is_written() && past.same_group;
+                let written = self.is_written() && stays;
                 let next_state = match (state, past.same_group) {
                     (State::ReadByGroups, _) => State::ReadByGroups,
                     (_, false) if !past.before => State::ReadByGroups,
@@ -263,7 +274,7 @@ impl Record {
             }
             State::CoherentRead => (next(State::Read), None),
             State::Write | State::Atomic | State::AtomicByMany if before_all => {
-                (next(State::Read).written(past.same_group), None)
+                (next(State::Read).written(stays), None)
             }
             State::Write | State::Atomic | State::AtomicByMany => (self, Some(self.conflict())),
         }

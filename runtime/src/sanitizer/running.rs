@@ -13,6 +13,16 @@ pub(super) struct Id {
     pub(super) workgroup: [u32; 3],
 }
 
+/// A dispatch that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dispatch {
+    pub(super) number: u64,
+    /// [`crate::dispatch::Settings::launch`].
+    pub(super) launch: u64,
+    /// Its first interval.
+    pub(super) first: u64,
+}
+
 /// A wave that runs.
 #[derive(Default)]
 pub(super) struct Wave {
@@ -32,8 +42,7 @@ pub(super) struct Wave {
 pub(super) struct Running {
     /// Its number among all of the dispatches that run.
     pub(super) number: u32,
-    /// The first interval of its dispatch.
-    pub(super) dispatch_first: u64,
+    pub(super) dispatch: Dispatch,
     /// Its own first interval.
     pub(super) first: u64,
     pub(super) waves: [Wave; MAX_WAVES],
@@ -50,10 +59,10 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(number: u32, dispatch_first: u64, first: u64, lds: Shadow) -> Running {
+    pub(super) fn new(number: u32, dispatch: Dispatch, first: u64, lds: Shadow) -> Running {
         Running {
             number,
-            dispatch_first,
+            dispatch,
             first,
             waves: std::array::from_fn(|_| Wave::default()),
             barriers: 0,
@@ -76,6 +85,7 @@ impl Running {
             group: self.number,
             barriers,
             round: *round.get_or_insert(next),
+            dispatch: self.dispatch.number as u32,
             wave,
         }
     }

@@ -30,7 +30,7 @@ pub(super) struct Site {
     examined: u32,
 }
 
-/// The most instructions that are told apart; others are reported as the last one.
+/// The most instructions that are told apart in a dispatch; others are reported as the last one.
 const MOST: usize = u16::MAX as usize;
 
 /// Entries of the cache.
@@ -112,6 +112,11 @@ impl Sites {
         }
         self.numbers.insert(place, number as u16);
         number as u16
+    }
+
+    /// Are there so many that numbers may not suffice for the next dispatch?
+    pub(super) fn are_many(&self) -> bool {
+        self.all.len() > MOST / 2
     }
 
     pub(super) fn get(&self, number: u16) -> Site {
@@ -197,7 +202,7 @@ fn polls(code: &LoadedCode, pc: u64) -> bool {
     let behind = Instructions {
         code,
         pc,
-        end: u64::MAX,
+        end: pc.saturating_add(8 * LOOP as u64),
     };
     for (at, inst) in behind.take(LOOP) {
         let back = branch_target(&inst, at).filter(|&target| target <= pc);

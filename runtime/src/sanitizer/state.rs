@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::findings::{Finding, Findings, Key, Rule, Side};
 use super::order::{Order, join};
 use super::record::{AccessKind, Accessor, Conflict};
-use super::running::{Id, Running};
+use super::running::{Dispatch, Id, Running};
 use super::runs::{Run, WaveAccess};
 use super::shadow::{How, Met, Shadow};
 use super::sites::Sites;
@@ -13,6 +13,10 @@ use crate::engine::Group;
 use crate::fault::Nearest;
 use crate::lds::LDS_MAX;
 use crate::memory::Memory;
+
+mod gws;
+
+use gws::Syncs;
 
 pub(super) struct State {
     /// Begin and end of the memory that kernels access most.
@@ -22,8 +26,8 @@ pub(super) struct State {
     findings: Findings,
     sites: Sites,
     dispatches: u64,
-    /// By number of the dispatch, its first interval.
-    live: HashMap<u64, u64>,
+    /// The dispatches that run, by number.
+    live: HashMap<u64, Dispatch>,
     /// By number of the workgroup.
     groups: Vec<Id>,
     running: HashMap<Id, Running>,
@@ -35,6 +39,7 @@ pub(super) struct State {
     allocation: (u64, u64),
     /// Shadows of LDS for reuse.
     lds: Vec<Shadow>,
+    syncs: Syncs,
 }
 
 /// An access with its accessor.
@@ -59,36 +64,50 @@ impl State {
             undecided: HashMap::new(),
             allocation: (0, 0),
             lds: Vec::new(),
+            syncs: Syncs::default(),
         }
     }
 
-    pub(super) fn take(&mut self) -> Vec<Finding> {
-        self.findings.take()
+    pub(super) fn take(&mut self, launch: Option<u64>) -> Vec<Finding> {
+        self.findings.take(launch)
     }
 
     // ---- dispatches and workgroups
 
-    pub(super) fn begin_dispatch(&mut self) -> u64 {
+    pub(super) fn begin_dispatch(&mut self, launch: u64) -> u64 {
         let first = self.order.next();
         if self.live.is_empty() {
             self.order.restart(first);
+            self.syncs.restart();
             self.groups.clear();
             self.running.clear();
             self.current = None;
+            if self.sites.are_many() {
+                self.sites = Sites::default();
+                self.findings.forget_sites();
+            }
         }
         // Allocations may have changed.
         self.allocation = (0, 0);
         self.dispatches += 1;
-        self.live.insert(self.dispatches, first);
+        let dispatch = Dispatch {
+            number: self.dispatches,
+            launch,
+            first,
+        };
+        self.live.insert(dispatch.number, dispatch);
         self.dispatches
     }
 
-    pub(super) fn end_dispatch(&mut self, number: u64) {
+    pub(super) fn end_dispatch(&mut self, number: u64, memory: &Memory) {
         self.leave();
-        for (_, (key, finding)) in self.undecided.drain() {
+        let ended = self.live.remove(&number);
+        let is_of = |key: &Key| ended.is_some_and(|ended| ended.launch == key.launch);
+        let decided = self.undecided.extract_if(|_, (key, _)| is_of(key));
+        for (_, (key, finding)) in decided {
             self.findings.add(key, finding);
         }
-        self.live.remove(&number);
+        self.findings.place(memory);
         self.running.retain(|id, _| id.dispatch != number);
     }
 
@@ -122,7 +141,12 @@ impl State {
         let number = self.groups.len() as u32;
         self.groups.push(id);
         let first = self.order.next();
-        let dispatch = self.live.get(&id.dispatch).copied().unwrap_or(first);
+        let dispatch = self.live.get(&id.dispatch).copied();
+        let dispatch = dispatch.unwrap_or(Dispatch {
+            number: id.dispatch,
+            launch: 0,
+            first,
+        });
         let lds = self.lds.pop();
         let lds = lds.unwrap_or_else(|| Shadow::new(0, LDS_MAX as u64));
         Running::new(number, dispatch, first, lds)
@@ -146,6 +170,12 @@ impl State {
     }
 
     // ---- findings
+
+    /// The launch of the running workgroup.
+    fn launch(&self) -> u64 {
+        let current = self.current.as_ref();
+        current.expect("a workgroup was entered").1.dispatch.launch
+    }
 
     /// An instruction of the running workgroup.
     fn side(&self, site: u16, wave: u8, kind: Option<AccessKind>, lane: Option<u32>) -> Side {
@@ -189,6 +219,7 @@ impl State {
         other: Option<Side>,
     ) {
         let key = Key {
+            launch: self.launch(),
             rule,
             site,
             other: second,
@@ -207,6 +238,7 @@ impl State {
         let stored = access.stored.filter(|_| writes).zip(lane);
         let same_value = stored.is_some_and(|(stored, lane)| stored.is_there(lane as usize));
         let key = Key {
+            launch: self.launch(),
             rule,
             site: by.site,
             other: Some(conflict.site),
@@ -237,6 +269,7 @@ impl State {
         nearest: Option<Nearest>,
     ) {
         let key = Key {
+            launch: self.launch(),
             rule,
             site: by.site,
             other: None,
@@ -254,6 +287,21 @@ impl State {
 
     // ---- accesses
 
+    /// The interval of a wave of the running workgroup.
+    fn interval(&mut self, index: u8) -> u64 {
+        let next = self.order.next();
+        let running = self.running();
+        let wave = running.wave(index);
+        match wave.interval {
+            Some(interval) => interval,
+            None => {
+                wave.interval = Some(next);
+                let begins = running.begins(index, next);
+                self.order.begin(begins)
+            }
+        }
+    }
+
     /// The access as it is meant, and who makes it.
     fn announced<'a>(&mut self, group: &Group<'_>, access: &WaveAccess<'a>) -> By<'a> {
         let site = self.sites.number(group.code, access.pc);
@@ -262,19 +310,10 @@ impl State {
             kind => kind,
         };
         let index = access.wave as u8;
-        let next = self.order.next();
-        let running = self.enter(group);
-        let wave = running.wave(index);
+        let wave = self.enter(group).wave(index);
         wave.lanes |= access.exec.unwrap_or(0);
         let releases = !wave.storing;
-        let interval = match wave.interval {
-            Some(interval) => interval,
-            None => {
-                wave.interval = Some(next);
-                let begins = running.begins(index, next);
-                self.order.begin(begins)
-            }
-        };
+        let interval = self.interval(index);
         let by = Accessor {
             interval,
             site,
@@ -298,7 +337,7 @@ impl State {
             let how = How {
                 kind: access.kind,
                 by,
-                first: running.dispatch_first,
+                first: running.dispatch.first,
                 order: &self.order,
             };
             let found = &mut |at, what| {
@@ -319,6 +358,7 @@ impl State {
             // What follows is not told by a flag that this was.
             if acquires && by.releases {
                 wave.interval = None;
+                self.order.tell(by.interval);
             }
         }
     }
@@ -351,9 +391,10 @@ impl State {
             let found = &mut |at, what| met.push((at, run.lane(at, &access), what));
             running.lds.access(run.address, bytes, &how, found);
         }
-        self.examine_lanes(&made, true);
-        if let Some(at) = outside {
-            self.at_address(Rule::OutOfLds, &made, true, at, None);
+        // What is behind the LDS is not stored.
+        match outside {
+            Some(at) => self.at_address(Rule::OutOfLds, &made, true, at, None),
+            None => self.examine_lanes(&made, true),
         }
         let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
         if changes && uses.polls_lds {
@@ -396,13 +437,12 @@ impl State {
             found => {
                 let at = found.map_or(run.address, |found| found.start + found.len);
                 let lane = run.lane(at, &made.0);
-                self.at_address(
-                    Rule::OutOfBounds,
-                    made,
-                    false,
-                    (at, lane),
-                    memory.nearest(at),
-                );
+                let nearest = memory.nearest(at);
+                let rule = match nearest {
+                    Some(near) if near.freed && near.has(at) => Rule::UseAfterFree,
+                    _ => Rule::OutOfBounds,
+                };
+                self.at_address(rule, made, false, (at, lane), nearest);
             }
         }
     }
@@ -426,7 +466,7 @@ impl State {
             if polls {
                 self.undecided.remove(&address);
             }
-            let current = record.is_since(self.running().dispatch_first);
+            let current = record.is_since(self.running().dispatch.first);
             if current && record.is_store() && record.releases() {
                 join(&mut known, &self.order.knowledge(record.interval()));
             }
@@ -468,7 +508,13 @@ impl State {
     }
 
     pub(super) fn waited(&mut self, group: &Group<'_>, wave: u8) {
-        self.enter(group).wave(wave).storing = false;
+        let acquires = self.sites.uses(group.code).acquires;
+        let wave = self.enter(group).wave(wave);
+        // A flag that follows tells others of the stores.
+        if acquires && wave.storing {
+            wave.interval = None;
+        }
+        wave.storing = false;
     }
 
     pub(super) fn acquire(&mut self, group: &Group<'_>, index: u8) {

@@ -6,7 +6,8 @@ use super::shadow::{How, Met, Shadow};
 
 use AccessKind::{Atomic, CoherentRead, Read, Write};
 
-/// Intervals of two waves of workgroup 0 before and behind a barrier, and of a wave of workgroup 1, by name.
+/// Intervals of two waves of workgroup 0 before and behind a barrier, of a wave of workgroup 1, and of one of
+/// another dispatch, by name.
 struct Waves {
     order: Order,
     first: u64,
@@ -17,6 +18,7 @@ const B: u64 = 1;
 const A_BEHIND: u64 = 2;
 const B_BEHIND: u64 = 3;
 const OTHER: u64 = 4;
+const OTHER_DISPATCH: u64 = 5;
 
 impl Waves {
     fn new() -> Waves {
@@ -29,11 +31,13 @@ impl Waves {
             (0, 1, 2, 0),
             (0, 1, 2, 1),
             (1, 0, 4, 0),
+            (2, 0, 5, 0),
         ] {
             order.begin(Interval {
                 group,
                 barriers,
                 round: first + round,
+                dispatch: u32::from(group == 2),
                 wave,
             });
         }
@@ -89,6 +93,17 @@ fn reads_and_atomics_do_not_conflict_with_their_like() {
         None,
         "a poll"
     );
+}
+
+#[test]
+fn dispatches_at_the_same_time_do_not_conflict() {
+    let waves = Waves::new();
+    for (earlier, later) in [(Write, Read), (Read, Write), (Write, Write), (Atomic, Read)] {
+        let accesses = [(A, earlier), (OTHER_DISPATCH, later)];
+        assert_eq!(waves.last(&accesses), None, "{earlier:?} {later:?}");
+        let accesses = [(A, earlier), (B, earlier), (OTHER_DISPATCH, later)];
+        assert_eq!(waves.last(&accesses), None, "{earlier:?} {later:?}");
+    }
 }
 
 #[test]
@@ -215,4 +230,18 @@ fn granules_become_whole_again() {
         [0],
         "one record, one conflict"
     );
+}
+
+#[test]
+fn others_may_read_what_they_were_told_of() {
+    let mut waves = Waves::new();
+    let accesses = [(A, Write), (A_BEHIND, Read), (OTHER, Read)];
+    assert!(waves.last(&accesses).is_some(), "nobody was told");
+    waves.order.tell(waves.first + A_BEHIND);
+    assert_eq!(waves.last(&accesses), None);
+    let accesses = [(A, Write), (A_BEHIND, Atomic), (OTHER, Atomic)];
+    assert_eq!(waves.last(&accesses), None);
+    // What was stored since is not told.
+    let accesses = [(A_BEHIND, Write), (B_BEHIND, Read), (OTHER, Read)];
+    assert!(waves.last(&accesses).is_some());
 }

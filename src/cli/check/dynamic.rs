@@ -5,14 +5,18 @@ use std::time::Duration;
 
 use runtime::foreign;
 use wavelift::check::Severity;
-use wavelift::sanitizer::{self, Described, ORDER_DEPENDENT, Side};
+use wavelift::sanitizer::{self, Described, ORDER_DEPENDENT};
 use wavelift::{Device, DeviceOptions, Error, Kernel, Settings};
 
-use super::{Actor, Found, Reported, Results, Scope};
+use super::{Found, Reported, Results, Scope};
 use crate::cli::input::Input;
 use crate::cli::options::{EngineChoice, RunOptions, seconds};
 use crate::cli::output::complain;
 use crate::cli::session::Session;
+
+mod undefined;
+
+use undefined::Suspicion;
 
 /// How manifests are run.
 #[derive(clap::Args)]
@@ -25,18 +29,22 @@ pub(super) struct Options {
     timeout: Option<Duration>,
     /// Also run workgroups and waves in another order, which depends on this number, and compare the buffers
     #[arg(long, value_name = "SEED")]
-    pub(super) shuffle: Option<u64>,
+    shuffle: Option<u64>,
+    /// Always look for uses of undefined values, and without a limit; with --engine interp this is on by itself
+    #[arg(long)]
+    undefined: bool,
 }
 
 /// Runs a manifest; was there a fault?
 pub(super) fn run(
     path: &Path,
     input: Input,
+    running: &Options,
     scope: &mut Scope<'_>,
     results: &mut Results,
 ) -> anyhow::Result<bool> {
     let options = RunOptions::default();
-    let (running, shuffle) = (&scope.args.running, scope.shuffle);
+    let shuffle = running.shuffle.or(input.manifest.check.shuffle);
     let device = input.placed(DeviceOptions {
         threads: 1,
         timeout: running.timeout,
@@ -63,12 +71,15 @@ pub(super) fn run(
         results,
     };
     let settings = session.device.settings();
-    for (number, planned) in session.dispatches.iter().enumerate() {
+    let mut suspicion = Suspicion::new(&session, running.undefined);
+    let mut faulted = false;
+    'launches: for (number, planned) in session.dispatches.iter().enumerate() {
         let kernel = &planned.kernel;
-        let counts = about.scope.has(kernel.name());
+        let counts = about.scope.reporting.wants(kernel.name());
         for _ in 0..planned.repeat {
             let ended = session.launch(planned, &settings);
             let findings = session.device.findings();
+            suspicion.add(&findings);
             if counts {
                 about.add(&session, kernel, findings);
             }
@@ -80,7 +91,8 @@ pub(super) fn run(
                 Ok(element) => element,
                 Err(error) => {
                     complain(format_args!("fault: {error}"));
-                    return Ok(true);
+                    faulted = true;
+                    break 'launches;
                 }
             };
             // What follows a difference differs as well.
@@ -93,7 +105,8 @@ pub(super) fn run(
         }
         about.results.routines += usize::from(counts);
     }
-    Ok(false)
+    undefined::run(&input, &device, &suspicion, &mut about)?;
+    Ok(faulted)
 }
 
 /// The manifest with another order of workgroups and waves.
@@ -136,13 +149,7 @@ impl About<'_, '_> {
         for found in findings {
             let name = |address| session.element_at(address).0;
             let described = Described::new(&found, kernel, name);
-            let run = Found {
-                address: described.what.is_some().then_some(found.address),
-                at: actor(&found.at),
-                other: found.other.as_ref().map(actor),
-                count: found.count,
-                what: described.what.clone(),
-            };
+            let run = Found::new(&found, described.what.clone());
             self.report(kernel, described, Some(run));
         }
     }
@@ -189,13 +196,5 @@ impl About<'_, '_> {
             other,
             found,
         });
-    }
-}
-
-fn actor(side: &Side) -> Actor {
-    Actor {
-        workgroup: side.workgroup,
-        wave: side.wave,
-        lane: side.lane,
     }
 }

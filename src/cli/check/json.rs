@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 use wavelift::check::Place;
+use wavelift::sanitizer::Side;
 
-use super::Results;
+use super::reporting::{self, Results};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -12,6 +13,20 @@ struct Report<'a> {
     instructions: usize,
     suppressed: usize,
     unchecked: Vec<Unchecked<'a>>,
+    /// Of a program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<Program>,
+}
+
+/// A program that ran.
+#[derive(Serialize)]
+struct Program {
+    /// Those of its processes that used the GPU.
+    processes: usize,
+    launches: u64,
+    /// Its exit status, or null, and the signal that ended it.
+    status: Option<i32>,
+    signal: Option<i32>,
 }
 
 #[derive(Serialize)]
@@ -47,9 +62,31 @@ struct Run<'a> {
     what: Option<&'a str>,
     /// Guest address, or offset in LDS.
     address: Option<u64>,
+    /// The allocation of global memory that it is in or near.
+    allocation: Option<Allocation>,
     by: Actor,
     other_by: Option<Actor>,
     count: u64,
+    /// In a program.
+    #[serde(flatten)]
+    launch: Option<Launch>,
+}
+
+#[derive(Serialize)]
+struct Allocation {
+    address: u64,
+    bytes: u64,
+    /// Of the access, from the allocation's address on.
+    offset: i64,
+    freed: bool,
+}
+
+#[derive(Serialize)]
+struct Launch {
+    process: u32,
+    /// Number of the first launch with it in the process, and how many have it.
+    launch: u64,
+    launches: u64,
 }
 
 #[derive(Serialize)]
@@ -60,23 +97,35 @@ struct Actor {
 }
 
 impl Actor {
-    fn new(actor: &super::Actor) -> Actor {
+    fn new(side: &Side) -> Actor {
         Actor {
-            workgroup: actor.workgroup,
-            wave: actor.wave,
-            lane: actor.lane,
+            workgroup: side.workgroup,
+            wave: side.wave,
+            lane: side.lane,
         }
     }
 }
 
 impl<'a> Run<'a> {
-    fn new(found: &'a super::Found) -> Run<'a> {
+    fn new(found: &'a reporting::Found) -> Run<'a> {
+        let address = found.address.unwrap_or_default();
         Run {
             what: found.what.as_deref(),
             address: found.address,
+            allocation: found.allocation.map(|near| Allocation {
+                address: near.start,
+                bytes: near.len,
+                offset: address.wrapping_sub(near.start).cast_signed(),
+                freed: near.freed,
+            }),
             by: Actor::new(&found.at),
             other_by: found.other.as_ref().map(Actor::new),
             count: found.count,
+            launch: found.launch.as_ref().map(|launched| Launch {
+                process: launched.process,
+                launch: launched.number,
+                launches: launched.count,
+            }),
         }
     }
 }
@@ -130,5 +179,11 @@ pub(super) fn report(results: &Results) -> impl Serialize {
                 why: &one.why,
             })
             .collect(),
+        program: results.ran.as_ref().map(|ran| Program {
+            processes: ran.processes,
+            launches: ran.launches,
+            status: ran.status,
+            signal: ran.signal,
+        }),
     }
 }

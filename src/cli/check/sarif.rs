@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wavelift::check::{Place, Rule, Severity};
 
-use super::{Reported, Results};
+use super::reporting::{Reported, Results};
 
 fn location(file: &str, routine: &str, place: &Place) -> Value {
     // The binary where there is no source line.
@@ -49,6 +49,11 @@ fn result(found: &Reported) -> Value {
         "locations": [location(&found.file, &found.routine, &found.at)],
         "properties": { "codeObject": found.file, "target": found.target },
     });
+    let launch = found.found.as_ref().and_then(|run| run.launch.as_ref());
+    if let Some(launch) = launch {
+        result["properties"]["process"] = launch.process.into();
+        result["properties"]["launch"] = launch.number.into();
+    }
     if let Some(other) = &found.other {
         result["relatedLocations"] = json!([location(&found.file, &found.routine, other)]);
     }

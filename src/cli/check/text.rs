@@ -3,7 +3,7 @@
 use runtime::foreign::Foreign;
 use wavelift::source::demangle;
 
-use super::{Reported, Results, Unchecked};
+use super::reporting::{Found, Launched, Reported, Results, Unchecked};
 use crate::cli::output::Output;
 use crate::cli::report::counted;
 
@@ -16,6 +16,7 @@ fn one(found: &Reported, out: &mut Output) -> anyhow::Result<()> {
         why,
         at,
         other,
+        found,
         ..
     } = found;
     writeln!(
@@ -29,6 +30,40 @@ fn one(found: &Reported, out: &mut Output) -> anyhow::Result<()> {
     for place in other.iter().chain([at]) {
         writeln!(out, "  {place}")?;
     }
+    if let Some(found) = found {
+        launch(found, out)?;
+    }
+    Ok(())
+}
+
+/// In which launch of a program it was found.
+fn launch(found: &Found, out: &mut Output) -> anyhow::Result<()> {
+    let Some(Launched {
+        process,
+        number,
+        count,
+    }) = found.launch
+    else {
+        return Ok(());
+    };
+    write!(out, "  launch {number} of process {process}")?;
+    if count > 1 {
+        write!(out, ", and {} more", count - 1)?;
+    }
+    let address = found.address.unwrap_or_default();
+    if let Some(near) = found
+        .allocation
+        .filter(|near| near.freed || !near.has(address))
+    {
+        let freed = if near.freed { "freed " } else { "" };
+        let bytes = counted(near.len, "byte");
+        write!(
+            out,
+            "; the {freed}allocation has {bytes} at 0x{:x}",
+            near.start
+        )?;
+    }
+    writeln!(out)?;
     Ok(())
 }
 
@@ -49,6 +84,13 @@ pub(super) fn print(results: &Results, out: &mut Output) -> anyhow::Result<()> {
         counted((results.notes + shown) as u64, "note"),
         counted(results.routines as u64, "routine"),
     );
+    if let Some(ran) = &results.ran {
+        text += &format!(
+            ", {} of {}",
+            counted(ran.launches, "launch"),
+            counted(ran.processes as u64, "process"),
+        );
+    }
     if results.suppressed > 0 {
         text += &format!(
             "; {} suppressed",

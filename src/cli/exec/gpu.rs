@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use runtime::object::TargetId;
 
 use super::device_code::HostFile;
-use super::say;
+use super::start::say;
 
 /// The GPUs in the order of preference, and whether code that depends on error correction of memory
 /// must be compiled with it. They are those of `hsa/src/config.rs`.

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::Context;
 
 use super::library::Library;
-use super::with_variable;
+use super::start::with_variable;
 
 /// Lists agents; it looks for the driver's module and device first.
 const INFO: &str = "rocminfo";

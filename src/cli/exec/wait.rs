@@ -1,4 +1,4 @@
-//! `--stats`: waits for the program, to say when it never used the GPU. The HSA library counts the
+//! `exec --stats` and `check exec`: waits for the program, and says if it never used the GPU. The HSA library reports the
 //! rest, but is not loaded by such a program.
 
 use std::ffi::OsStr;
@@ -11,25 +11,33 @@ use std::process::{Command, ExitStatus};
 use anyhow::Context;
 
 use super::super::Status;
-use super::{cannot_run, say};
+use super::start::{cannot_run, say};
 
-/// Runs the program, and ends as it does.
-pub(super) fn run(mut command: Command, name: &OsStr) -> anyhow::Result<Status> {
+/// How a program has ended.
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    /// It used the GPU.
+    pub(crate) used: bool,
+}
+
+/// Runs the program to its end.
+pub(crate) fn run(command: &mut Command, name: &OsStr) -> anyhow::Result<Ended> {
     let mark = Mark::new();
     if let Some(mark) = &mark {
         command.env("WAVELIFT_UNUSED", &mark.0);
     }
-    let mut child = signals::spawn(&mut command).with_context(|| cannot_run(name))?;
+    let mut child = signals::spawn(command).with_context(|| cannot_run(name))?;
     let status = child
         .wait()
         .with_context(|| format!("cannot wait for {}", name.display()))?;
-    if mark.is_some_and(|mark| mark.remove()) {
+    let used = !mark.is_some_and(|mark| mark.remove());
+    if !used {
         say(format_args!(
             "{} made no GPU call: it did not load libhsa-runtime64.so.1 from LD_LIBRARY_PATH, or did not call hsa_init",
             name.display()
         ));
     }
-    end(status)
+    Ok(Ended { status, used })
 }
 
 /// A file that the HSA library removes when it is used.
@@ -52,7 +60,7 @@ impl Mark {
 }
 
 /// Ends this process with the status of the program.
-fn end(status: ExitStatus) -> anyhow::Result<Status> {
+pub(crate) fn end(status: ExitStatus) -> anyhow::Result<Status> {
     if let Some(signal) = status.signal() {
         signals::die(signal);
     }

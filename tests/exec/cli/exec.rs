@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::{Outcome, file, folder, installed, root, wavelift, wavelift_in};
 
+mod check;
 mod coverage;
 #[cfg(embedded)]
 mod embedded;
@@ -28,13 +29,18 @@ fn has_library(out: &Outcome) -> bool {
     !missing
 }
 
-/// Calls `wavelift exec` with a cache folder for the tests; `None` where it has no library.
-fn exec_in(args: &[&str], variables: &[(&str, &str)]) -> Option<Outcome> {
+/// Calls a command with a cache folder for the tests; `None` where it has no library.
+fn call(command: &[&str], args: &[&str], variables: &[(&str, &str)]) -> Option<Outcome> {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli/exec-cache");
     let cache = cache.to_str().expect("the path is text");
     let variables = [&[("XDG_CACHE_HOME", cache)], variables].concat();
-    let out = wavelift_in(&[&["exec"], args].concat(), &variables, "");
+    let out = wavelift_in(&[command, args].concat(), &variables, "");
     has_library(&out).then_some(out)
+}
+
+/// Calls `wavelift exec`.
+fn exec_in(args: &[&str], variables: &[(&str, &str)]) -> Option<Outcome> {
+    call(&["exec"], args, variables)
 }
 
 pub(super) fn exec(args: &[&str]) -> Option<Outcome> {

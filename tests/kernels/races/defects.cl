@@ -32,6 +32,13 @@ kernel void past_the_lds(global uint *y, local uint *words, uint n) {
     y[get_global_id(0)] = words[n];
 }
 
+// The same through FLAT, which faults.
+kernel void past_the_lds_by_flat(global uint *y, local uint *words, uint n) {
+    uint l = get_local_id(0);
+    generic uint *to = l % 2 ? (generic uint *)&words[n] : (generic uint *)&y[l];
+    *to = l;
+}
+
 // Each wave has a barrier of its own.
 kernel void two_barriers(global uint *y) {
     local uint words[2];

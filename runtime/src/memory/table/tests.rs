@@ -13,7 +13,7 @@ fn alloc(table: &mut Table, len: u64) -> Block {
 
 #[test]
 fn allocations_have_gaps_between_them() {
-    let mut table = Table::new(1 << 20);
+    let mut table = Table::new(1 << 20, 0);
     let a = alloc(&mut table, 100);
     let b = alloc(&mut table, 100);
     assert_eq!(a.start % MIN_ALIGN, 0);
@@ -25,7 +25,7 @@ fn allocations_have_gaps_between_them() {
 
 #[test]
 fn the_last_dword_is_whole() {
-    let mut table = Table::new(1 << 20);
+    let mut table = Table::new(1 << 20, 0);
     let a = alloc(&mut table, 5);
     assert!(table.covers(a.start + 4, 4));
     assert!(!table.covers(a.start + 8, 1));
@@ -34,7 +34,7 @@ fn the_last_dword_is_whole() {
 #[test]
 fn alignment_counts_from_address_zero() {
     let base = BASE + 0x1000;
-    let mut table = Table::new(1 << 20);
+    let mut table = Table::new(1 << 20, 0);
     let mut place = |len, align| {
         let placed = table.alloc((base, Purpose::Structure), len, align);
         placed.unwrap().block
@@ -51,7 +51,7 @@ fn alignment_counts_from_address_zero() {
 
 #[test]
 fn freed_space_is_reused_and_coalesced() {
-    let mut table = Table::new(1 << 20);
+    let mut table = Table::new(1 << 20, 0);
     let blocks: Vec<_> = (0..4).map(|_| alloc(&mut table, 1024)).collect();
     for block in &blocks[..3] {
         assert_eq!(table.free(block.start), Some(*block));
@@ -68,7 +68,7 @@ fn freed_space_is_reused_and_coalesced() {
 
 #[test]
 fn too_much_is_refused() {
-    let mut table = Table::new(1 << 20);
+    let mut table = Table::new(1 << 20, 0);
     assert_eq!(place(&mut table, u64::MAX, 1), None);
     assert_eq!(place(&mut table, 1 << 20, 1), None);
     assert_eq!(place(&mut table, 16, 1 << 63), None);
@@ -77,7 +77,7 @@ fn too_much_is_refused() {
 
 #[test]
 fn gaps_are_smaller_where_there_is_no_room() {
-    let mut table = Table::new(1 << 20);
+    let mut table = Table::new(1 << 20, 0);
     let mut blocks = Vec::new();
     while let Some(placed) = place(&mut table, 4096, 1) {
         blocks.push(placed);
@@ -92,7 +92,7 @@ fn gaps_are_smaller_where_there_is_no_room() {
 
 #[test]
 fn the_systems_part_is_below_all_data() {
-    let mut table = Table::new(4 << 20);
+    let mut table = Table::new(4 << 20, 0);
     let first = alloc(&mut table, 4);
     let system = |table: &mut Table| {
         let placed = table.alloc((BASE, Purpose::System), 4096, 1).unwrap();
@@ -124,7 +124,7 @@ fn the_systems_part_is_below_all_data() {
 
 #[test]
 fn what_kernels_may_only_read_is_below_everything_else() {
-    let mut table = Table::new(4 << 20);
+    let mut table = Table::new(4 << 20, 0);
     assert_eq!(table.read_only(), 128 << 10);
     let mut put = |purpose| table.alloc((BASE, purpose), 4096, 1).unwrap().block;
     let (data, system) = (put(Purpose::Data), put(Purpose::System));
@@ -156,7 +156,7 @@ fn what_kernels_may_only_read_is_below_everything_else() {
 
 #[test]
 fn nearest_prefers_distance_then_live() {
-    let mut table = Table::new(1 << 20);
+    let mut table = Table::new(1 << 20, 0);
     let a = alloc(&mut table, 256);
     let b = alloc(&mut table, 256);
     assert_eq!(table.nearest(-5), Some((a, false)));
@@ -165,4 +165,26 @@ fn nearest_prefers_distance_then_live() {
     assert_eq!(table.nearest(1 << 70), Some((b, false)));
     table.free(b.start);
     assert_eq!(table.nearest(i128::from(b.start + 1)), Some((b, true)));
+}
+
+#[test]
+fn freed_data_is_reused_late() {
+    // Room for three blocks with their gaps.
+    let mut table = Table::new(1 << 20, 256 << 10);
+    let first = alloc(&mut table, 256);
+    table.free(first.start).unwrap();
+    let mut blocks = vec![first];
+    for _ in 0..3 {
+        let next = alloc(&mut table, 256);
+        assert!(!blocks.contains(&next), "{next:?} is not reused yet");
+        let near = table.nearest(i128::from(first.start));
+        assert_eq!(near, Some((first, true)), "it is known as freed");
+        table.free(next.start).unwrap();
+        blocks.push(next);
+    }
+    assert_eq!(alloc(&mut table, 256), first, "the oldest one left");
+    // Where there is no other space, it is reused at once.
+    while place(&mut table, 256, 1).is_some() {}
+    table.free(blocks[2].start).unwrap();
+    assert_eq!(alloc(&mut table, 256), blocks[2]);
 }
