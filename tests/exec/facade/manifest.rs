@@ -168,11 +168,11 @@ fn unknown_keys_are_errors_everywhere() {
     assert_eq!(
         error(&buffer("{ bytes = 4, color = 1 }")),
         "m.toml:2: buffers.x.color: unknown key `color`; known here: file, bytes, type, count, random, \
-         values, fill, address"
+         values, fill, undefined, address"
     );
     assert_eq!(
         error(&buffer("{ bytes = 4, count = 1 }")),
-        "m.toml:2: buffers.x.count: unknown key `count`; known here: bytes, address"
+        "m.toml:2: buffers.x.count: unknown key `count`; known here: bytes, undefined, address"
     );
     assert_eq!(
         error(&buffer(
