@@ -162,6 +162,8 @@ impl Report {
     }
 
     pub(crate) fn finish(&mut self, code: &Code) {
+        let listed = |found: &Finding| crate::rules().any(|rule| rule.id == found.rule.id);
+        debug_assert!(self.findings.iter().all(listed), "{:?}", self.findings);
         let address = |index: usize| code.items[index].address;
         self.findings
             .sort_by_key(|finding| (address(finding.at), finding.rule.id, finding.other));

@@ -163,7 +163,7 @@ fn files_that_are_not_manifests() {
 fn unknown_keys_are_errors_everywhere() {
     assert_eq!(
         error(&format!("{DISPATCH}\n[output]\n")),
-        "m.toml:7: output: unknown key `output`; known here: memory, buffers, dispatch, outputs, expect"
+        "m.toml:7: output: unknown key `output`; known here: memory, buffers, dispatch, outputs, expect, check"
     );
     assert_eq!(
         error(&buffer("{ bytes = 4, color = 1 }")),

@@ -70,7 +70,7 @@ pub(super) fn run(
     input: &Input,
     device: &DeviceOptions,
     suspicion: &Suspicion,
-    about: &mut About<'_>,
+    about: &mut About<'_, '_>,
 ) -> anyhow::Result<()> {
     let tracker = Arc::new(match suspicion {
         Suspicion::None => return Ok(()),
@@ -118,7 +118,7 @@ pub(super) fn run(
     Ok(())
 }
 
-fn add(about: &mut About<'_>, session: &Session, kernel: &Kernel, found: &Finding) {
+fn add(about: &mut About<'_, '_>, session: &Session, kernel: &Kernel, found: &Finding) {
     let what = found.address.map(|address| session.element_at(address).0);
     let reaches = match (found.rule, &what) {
         (Reached::Address, _) => "uses an undefined address".to_owned(),

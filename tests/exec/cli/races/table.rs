@@ -54,7 +54,10 @@ fn a_manifest_asks_for_dynamic_checks() {
 #[test]
 fn a_manifest_suppresses_its_own_findings() {
     let home = folder("check-table-suppress");
-    let (path, known) = check(&home, &format!("[check]\ndynamic = true\n{KNOWN}"), &[]);
+    // What is read too early is stored.
+    let stored = KNOWN.replace("race-lds", "undefined-output");
+    let all = format!("[check]\ndynamic = true\n{KNOWN}{stored}");
+    let (path, known) = check(&home, &all, &[]);
     assert_eq!((known.status, known.stderr.as_str()), (0, ""));
     assert!(known.stdout.contains(" suppressed"), "{}", known.stdout);
 
