@@ -54,7 +54,7 @@ pub(crate) struct Recorder {
 /// How long a launch that is recorded waits for others, and others for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Launches of the program.
+/// Launches and copies of the program.
 #[derive(Default)]
 struct Launches {
     /// Number of those of the kernels to record.
@@ -77,7 +77,7 @@ enum Refusal {
         limit: u64,
     },
     NoCode,
-    /// Another kernel ran at the same time.
+    /// Another kernel or a copy ran at the same time.
     Concurrent,
     Memory(MemoryError),
     Write {
@@ -99,7 +99,7 @@ impl std::fmt::Display for Refusal {
                 f,
                 "its memory has {bytes} bytes, more than {limit}; raise the limit by --record-limit"
             ),
-            Refusal::Concurrent => f.write_str("another kernel ran at the same time"),
+            Refusal::Concurrent => f.write_str("another kernel or a copy ran at the same time"),
             Refusal::NoCode => f.write_str("its code object is not known"),
             Refusal::Memory(error) => write!(f, "its memory cannot be read: {error}"),
             Refusal::Write { path, error } => {
@@ -244,6 +244,21 @@ impl Recorder {
             begun,
             alone,
             selected,
+        }
+    }
+
+    /// A copy, until what is returned is dropped: it waits as another launch does, and is one for a launch that does not
+    /// wait for it.
+    pub(crate) fn begin_copy(&self) -> Recording<'_> {
+        let launches = lock(&self.launches);
+        let mut launches = self.wait(launches, |launches| !launches.recorded);
+        launches.running += 1;
+        launches.begun += 1;
+        Recording {
+            recorder: self,
+            begun: launches.begun,
+            alone: false,
+            selected: None,
         }
     }
 
