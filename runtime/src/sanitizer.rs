@@ -15,9 +15,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::engine::Group;
 use crate::memory::Memory;
 
+mod addresses;
 mod findings;
 mod interp;
 mod order;
+mod reads;
 mod record;
 mod running;
 mod runs;
@@ -27,6 +29,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use addresses::Addresses;
 pub use findings::{Finding, Rule, Side};
 pub(crate) use interp::step;
 pub use record::AccessKind;

@@ -10,7 +10,7 @@ use super::memory::active;
 use super::{Call, Words, buffer};
 use crate::engine::{APERTURE_BYTES, Group, PRIVATE_BASE, SHARED_BASE};
 use crate::fault::Access;
-use crate::sanitizer::{Sanitizer, Stored, WaveAccess, kind_of, returns};
+use crate::sanitizer::{Addresses, Sanitizer, Stored, WaveAccess, kind_of, returns};
 
 /// `EffectFn::Observe`.
 pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
@@ -29,7 +29,18 @@ pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
     if exec == 0 {
         return Ok(());
     }
-    let addresses = addresses(&call.words(2), &call.words(3));
+    let (low, high) = (call.words(2), call.words(3));
+    let lanes;
+    let addresses = match shape(&low, &high, bytes) {
+        Some(addresses) => addresses,
+        None => match low {
+            Words::Lanes(offsets) if space == Space::Lds as u32 => Addresses::Offsets(offsets),
+            _ => {
+                lanes = joined(&low, &high);
+                Addresses::Lanes(&lanes)
+            }
+        },
+    };
     let words = match event {
         Observed::Store => bytes.div_ceil(4) as usize,
         _ => 0,
@@ -49,13 +60,13 @@ pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
         data,
     };
     if event == Observed::ScalarLoad {
-        made.global(None, &addresses);
+        made.global(None, addresses);
     } else if space == Space::Lds as u32 {
-        made.lds(exec, &addresses);
+        made.lds(exec, addresses);
     } else if space == Space::Flat as u32 {
-        made.flat(exec, &addresses);
+        made.flat(exec, addresses);
     } else {
-        made.global(Some(exec), &addresses);
+        made.global(Some(exec), addresses);
     }
     Ok(())
 }
@@ -106,18 +117,49 @@ pub(super) fn buffer(call: &mut Call<'_>) -> Result<(), ExitCode> {
             bytes,
             data: [const { None }; 4],
         };
-        made.global(Some(exec), &addresses);
+        made.global(Some(exec), Addresses::Lanes(&addresses));
     }
     Ok(())
 }
 
-fn addresses(low: &Words<'_>, high: &Words<'_>) -> [u64; LANES] {
-    let (low, high) = (low.all(), high.all());
-    let mut addresses = [0; LANES];
-    for (address, (low, high)) in addresses.iter_mut().zip(low.iter().zip(&high)) {
-        *address = u64::from(*low) | u64::from(*high) << 32;
+/// The addresses with these low and high words, if they are the same or adjacent.
+fn shape(low: &Words<'_>, high: &Words<'_>, bytes: u32) -> Option<Addresses<'static>> {
+    let first = u64::from(low.get(0)) | u64::from(high.get(0)) << 32;
+    if let Words::Lanes(high) = high
+        && high.iter().fold(0, |all, word| all | (word ^ high[0])) != 0
+    {
+        return None;
     }
-    addresses
+    let Words::Lanes(low) = low else {
+        return Some(Addresses::Same(first));
+    };
+    let apart = |step: u32| {
+        // Without branches, so that it vectorises.
+        let numbers = low.iter().zip(0..LANES as u32);
+        numbers.fold(0, |apart, (&word, n)| {
+            apart | (word ^ low[0].wrapping_add(n * step))
+        })
+    };
+    if low[1] == low[0] {
+        return (apart(0) == 0).then_some(Addresses::Same(first));
+    }
+    let is_adjacent = low[0].checked_add(LANES as u32 * bytes).is_some() && apart(bytes) == 0;
+    is_adjacent.then_some(Addresses::Adjacent(first))
+}
+
+/// Addresses by lane, of low and high words.
+fn joined(low: &Words<'_>, high: &Words<'_>) -> [u64; LANES] {
+    match (low, high) {
+        (Words::Lanes(low), Words::Wave(high)) => {
+            low.map(|low| u64::from(low) | u64::from(*high) << 32)
+        }
+        (Words::Lanes(low), Words::Lanes(high)) => {
+            std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
+        }
+        (Words::Wave(_), _) => {
+            std::array::from_fn(|lane| u64::from(low.get(lane)) | u64::from(high.get(lane)) << 32)
+        }
+    }
 }
 
 /// An access of a wave.
@@ -136,7 +178,7 @@ impl Made<'_> {
     fn access<'b>(
         &self,
         exec: Option<u64>,
-        addresses: &'b [u64; LANES],
+        addresses: Addresses<'b>,
         stored: &'b Data<'b>,
     ) -> WaveAccess<'b> {
         WaveAccess {
@@ -151,7 +193,7 @@ impl Made<'_> {
         }
     }
 
-    fn data<'b>(&'b self, addresses: &'b [u64; LANES], lds: bool) -> Data<'b> {
+    fn data<'b>(&'b self, addresses: Addresses<'b>, lds: bool) -> Data<'b> {
         Data {
             made: self,
             addresses,
@@ -159,23 +201,25 @@ impl Made<'_> {
         }
     }
 
-    fn global(&self, exec: Option<u64>, addresses: &[u64; LANES]) {
+    fn global(&self, exec: Option<u64>, addresses: Addresses<'_>) {
         let data = self.data(addresses, false);
         let access = self.access(exec, addresses, &data);
         self.sanitizer.global(self.group, &access);
     }
 
-    fn lds(&self, exec: u64, offsets: &[u64; LANES]) {
+    fn lds(&self, exec: u64, offsets: Addresses<'_>) {
         let data = self.data(offsets, true);
         let access = self.access(Some(exec), offsets, &data);
         self.sanitizer.lds(self.group, &access);
     }
 
     /// Each lane is in LDS, scratch or global memory. Lanes have scratch of their own.
-    fn flat(&self, exec: u64, addresses: &[u64; LANES]) {
+    fn flat(&self, exec: u64, addresses: Addresses<'_>) {
+        let bytes = self.bytes.into();
         let aperture = |base: u64| {
-            let lanes =
-                active(exec).filter(|&lane| addresses[lane].wrapping_sub(base) < APERTURE_BYTES);
+            let is_in =
+                |lane: usize| addresses.get(lane, bytes).wrapping_sub(base) < APERTURE_BYTES;
+            let lanes = active(exec).filter(|&lane| is_in(lane));
             lanes.fold(0u64, |mask, lane| mask | 1 << lane)
         };
         let (shared, private) = (aperture(SHARED_BASE), aperture(PRIVATE_BASE));
@@ -185,10 +229,8 @@ impl Made<'_> {
                 .mixed_atomic(self.group, self.group.wave, self.pc);
         }
         if shared != 0 {
-            self.lds(
-                shared,
-                &addresses.map(|address| address.wrapping_sub(SHARED_BASE)),
-            );
+            let offset = |lane| addresses.get(lane, bytes).wrapping_sub(SHARED_BASE);
+            self.lds(shared, Addresses::Lanes(&std::array::from_fn(offset)));
         }
         if global != 0 {
             self.global(Some(global), addresses);
@@ -199,7 +241,7 @@ impl Made<'_> {
 /// What lanes store, and where.
 struct Data<'a> {
     made: &'a Made<'a>,
-    addresses: &'a [u64; LANES],
+    addresses: Addresses<'a>,
     lds: bool,
 }
 
@@ -216,7 +258,8 @@ impl Stored for Data<'_> {
     }
 
     fn is_there(&self, lane: usize) -> bool {
-        let (group, address) = (self.made.group, self.addresses[lane]);
+        let group = self.made.group;
+        let address = self.addresses.get(lane, self.made.bytes.into());
         let value = self.value(lane);
         let value = &value[..self.made.bytes as usize];
         if self.lds {

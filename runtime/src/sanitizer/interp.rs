@@ -6,7 +6,7 @@ use frontend::inst::Inst;
 use frontend::op::{DsOp, Space};
 use frontend::{LANES, Op, WaveState};
 
-use super::{Sanitizer, Stored, WaveAccess, kind_of, returns};
+use super::{Addresses, Sanitizer, Stored, WaveAccess, kind_of, returns};
 use crate::engine::Group;
 use crate::fault::{Access, FaultKind, Private, WaveFault};
 use crate::gws::{self, Gws};
@@ -118,7 +118,7 @@ fn announce_refused(sanitizer: &Sanitizer, group: &Group<'_>, inst: &Inst, fault
         exec: fault.lane.map(|lane| 1 << lane),
         returns: returns(inst),
         bytes: bytes.into(),
-        addresses: &[address; LANES],
+        addresses: Addresses::Same(address),
         stored: None,
     };
     match lds {
@@ -237,7 +237,7 @@ impl<'m> Batch<'m> {
             exec: self.exec,
             returns: returns(inst),
             bytes: bytes as u64,
-            addresses: &self.addresses,
+            addresses: Addresses::Lanes(&self.addresses),
             stored: (access == Access::Write).then_some(self),
         };
         let scratch = self.first.accessed.address.wrapping_sub(group.scratch.base);

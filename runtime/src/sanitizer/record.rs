@@ -172,6 +172,22 @@ impl Record {
         }
     }
 
+    /// Is it of a load by several waves of a workgroup, in this interval or a later one?
+    pub(super) fn is_read_by_waves_since(self, first: u64) -> bool {
+        self.state() == State::ReadByWaves && self.is_since(first)
+    }
+
+    /// The record of a load or a store if those before `round` happened before: then what they were does not matter.
+    #[inline]
+    pub(super) fn follow(self, kind: AccessKind, by: Accessor, round: u64) -> Option<Record> {
+        let plain = matches!(
+            self.state(),
+            State::Read | State::ReadByWaves | State::Write
+        );
+        let suits = plain && matches!(kind, AccessKind::Read | AccessKind::Write);
+        (suits && !self.is_since(round)).then(|| Record::of(first_state(kind), by))
+    }
+
     /// The record after an access, and the conflict with what was before. Intervals before `first` do not count;
     /// `order` tells which of the others happened before this access.
     pub(super) fn access(

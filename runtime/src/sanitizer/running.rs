@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::MAX_WAVES;
 use super::order::{Clock, Interval};
+use super::reads::Reads;
 use super::shadow::Shadow;
 
 /// A workgroup of a dispatch.
@@ -51,6 +52,8 @@ pub(super) struct Running {
     pub(super) barriers: u32,
     /// The first intervals before the last barrier and behind it, if they have begun.
     pub(super) rounds: [Option<u64>; 2],
+    /// Of the same times, loads from LDS.
+    pub(super) reads: [Reads; 2],
     /// The instruction of the last barrier, and the wave that arrived there first.
     pub(super) barrier: Option<(u16, u8)>,
     /// By offset of a word in LDS that atomics have changed behind the last barrier: what those who read it may know.
@@ -67,6 +70,7 @@ impl Running {
             waves: std::array::from_fn(|_| Wave::default()),
             barriers: 0,
             rounds: [None; 2],
+            reads: Default::default(),
             barrier: None,
             flags: HashMap::new(),
             lds,
@@ -77,10 +81,33 @@ impl Running {
         &mut self.waves[usize::from(wave) % MAX_WAVES]
     }
 
+    /// Is the wave before the last barrier (0), or behind it (1)?
+    fn round_of(&self, wave: u8) -> usize {
+        let barriers = self.waves[usize::from(wave) % MAX_WAVES].barriers;
+        usize::from(barriers == self.barriers)
+    }
+
+    /// The loads of the workgroup in the round of a wave.
+    pub(super) fn reads(&mut self, wave: u8) -> &mut Reads {
+        &mut self.reads[self.round_of(wave)]
+    }
+
+    /// A wave is the first one at a barrier.
+    pub(super) fn next_round(&mut self) {
+        self.rounds = [self.rounds[1], None];
+        self.reads.swap(0, 1);
+        self.reads[1].open();
+    }
+
+    /// The first interval of the workgroup behind the last barrier of a wave.
+    pub(super) fn round(&self, wave: u8) -> Option<u64> {
+        self.rounds[self.round_of(wave)]
+    }
+
     /// The interval that a wave begins, whose number is `next`.
     pub(super) fn begins(&mut self, wave: u8, next: u64) -> Interval {
         let barriers = self.wave(wave).barriers;
-        let round = &mut self.rounds[usize::from(barriers == self.barriers)];
+        let round = &mut self.rounds[self.round_of(wave)];
         Interval {
             group: self.number,
             barriers,

@@ -3,6 +3,7 @@
 use frontend::inst::Operand;
 use frontend::{Inst, LANES};
 
+use super::addresses::Addresses;
 use super::record::AccessKind;
 use crate::fault::Access;
 
@@ -21,8 +22,8 @@ pub(crate) struct WaveAccess<'a> {
     pub(crate) returns: bool,
     /// Bytes of each lane.
     pub(crate) bytes: u64,
-    /// By lane, its address; the scalar unit's is the first one.
-    pub(crate) addresses: &'a [u64; LANES],
+    /// The scalar unit's is the one of lane 0.
+    pub(crate) addresses: Addresses<'a>,
     /// Of a store of lanes, where it is known: what they store.
     pub(crate) stored: Option<&'a dyn Stored>,
 }
@@ -37,26 +38,19 @@ pub(crate) trait Stored {
 }
 
 impl WaveAccess<'_> {
-    /// Are the elements of all lanes adjacent?
-    fn is_contiguous(&self) -> bool {
-        let first = self.addresses[0];
-        let numbers = self.addresses.iter().zip(0u64..);
-        // Without branches, so that it vectorises.
-        let apart = numbers.fold(0, |apart, (&address, n)| {
-            apart | (address ^ first.wrapping_add(n * self.bytes))
-        });
-        apart == 0
+    /// The address of a lane.
+    pub(super) fn address(&self, lane: usize) -> u64 {
+        self.addresses.get(lane, self.bytes)
     }
 
     /// The first byte to which two lanes store different values, and one of them.
     pub(super) fn collision(&self) -> Option<(u64, u32)> {
         let (stored, exec) = (self.stored?, self.exec?);
-        if self.is_contiguous() {
+        if matches!(self.addresses, Addresses::Adjacent(_)) {
             return None;
         }
         let active = (0..LANES).filter(|lane| exec >> lane & 1 != 0);
-        let mut lanes: Vec<(u64, usize)> =
-            active.map(|lane| (self.addresses[lane], lane)).collect();
+        let mut lanes: Vec<(u64, usize)> = active.map(|lane| (self.address(lane), lane)).collect();
         lanes.sort_unstable();
         lanes.windows(2).find_map(|pair| {
             let [(address, lane), (next, other)] = [pair[0], pair[1]];
@@ -130,26 +124,28 @@ impl Iterator for Runs<'_> {
         if self.left == 0 {
             return None;
         }
-        let (addresses, element) = (self.access.addresses, self.access.bytes);
-        if self.left == u64::MAX && self.access.is_contiguous() {
-            self.left = 0;
-            return Some(Run {
-                lane: 0,
-                address: addresses[0],
-                bytes: LANES as u64 * element,
-            });
-        }
+        let element = self.access.bytes;
         let lane = self.left.trailing_zeros() as usize;
-        let address = addresses[lane];
+        let address = self.access.address(lane);
         let active = |end: usize| end < LANES && self.left >> end & 1 != 0;
         let (mut end, mut bytes) = (lane + 1, element);
-        while active(end) && addresses[end] == address.wrapping_add(bytes) {
-            bytes += element;
-            end += 1;
-        }
-        // Lanes at the same address are one access.
-        while bytes == element && active(end) && addresses[end] == address {
-            end += 1;
+        match self.access.addresses {
+            Addresses::Same(_) => end = LANES,
+            Addresses::Adjacent(_) => {
+                let lanes = (self.left >> lane).trailing_ones() as usize;
+                (end, bytes) = (lane + lanes, lanes as u64 * element);
+            }
+            Addresses::Lanes(_) | Addresses::Offsets(_) => {
+                let at = |lane| self.access.address(lane);
+                while active(end) && at(end) == address.wrapping_add(bytes) {
+                    bytes += element;
+                    end += 1;
+                }
+                // Lanes at the same address are one access.
+                while bytes == element && active(end) && at(end) == address {
+                    end += 1;
+                }
+            }
         }
         self.left = if end == LANES {
             0

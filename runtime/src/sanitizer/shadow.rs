@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::addresses::Addresses;
 use super::order::Order;
 use super::record::{AccessKind, Accessor, Conflict, Record};
 
@@ -55,14 +56,31 @@ pub(super) struct How<'o> {
     pub(super) by: Accessor,
     /// The first interval that counts.
     pub(super) first: u64,
+    /// Of LDS, to which only the workgroup has access: its first interval behind the last barrier.
+    pub(super) round: Option<u64>,
     pub(super) order: &'o Order,
 }
 
 impl How<'_> {
+    /// Would the access change nothing in a record, and conflict with nothing?
+    #[inline]
+    fn is_settled(&self, record: Record) -> bool {
+        let read = self.kind == AccessKind::Read;
+        let by_waves = |round| read && record.is_read_by_waves_since(round);
+        record.is_settled(self.kind, self.by, self.first) || self.round.is_some_and(by_waves)
+    }
+
     /// Accesses what a record is for.
     #[inline]
     fn update(&self, record: &mut Record, met: &mut impl FnMut(Met)) {
-        if record.is_settled(self.kind, self.by, self.first) {
+        if self.is_settled(*record) {
+            return;
+        }
+        let follow = |round| record.follow(self.kind, self.by, round);
+        if record.is_since(self.first)
+            && let Some(next) = self.round.and_then(follow)
+        {
+            *record = next;
             return;
         }
         if self.kind != AccessKind::Write && !record.is_since(self.first) {
@@ -90,7 +108,7 @@ impl Page {
                 let record = &mut self.granules[n];
                 if whole {
                     how.update(record, &mut |what| met(at, what));
-                } else if !record.is_settled(how.kind, how.by, how.first) {
+                } else if !how.is_settled(*record) {
                     self.split_granule(n);
                 }
             }
@@ -115,7 +133,7 @@ impl Page {
                 let record = &mut self.words[n];
                 if whole {
                     how.update(record, &mut |what| met(at, what));
-                } else if !record.is_settled(how.kind, how.by, how.first) {
+                } else if !how.is_settled(*record) {
                     self.split_word(n);
                 }
             }
@@ -247,16 +265,72 @@ impl Shadow {
         }
     }
 
+    /// The active lanes whose accesses may change a record, conflict with another one, or are not within `inside`. Most loads are
+    /// repeated, so that none is left.
+    pub(super) fn unsettled(
+        &self,
+        (addresses, bytes): (&Addresses<'_>, u64),
+        exec: u64,
+        how: &How<'_>,
+        inside: (u64, u64),
+    ) -> u64 {
+        let (mut lanes, mut left) = (exec, 0);
+        // The address before, and if its access is settled; a granule in which all are.
+        let (mut last, mut is_settled) = (u64::MAX, false);
+        let mut granule = u64::MAX;
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            let address = addresses.get(lane, bytes);
+            if address != last {
+                last = address;
+                let is_inside = address >= inside.0 && address.wrapping_add(bytes) <= inside.1;
+                let whole = address / GRANULE == granule && address % GRANULE + bytes <= GRANULE;
+                is_settled = is_inside
+                    && (whole || {
+                        let (all, this) = self.is_settled(address, bytes, how);
+                        granule = if all { address / GRANULE } else { u64::MAX };
+                        this
+                    });
+            }
+            left |= u64::from(!is_settled) << lane;
+        }
+        left
+    }
+
+    /// Is an access settled: one to any part of its granule, and this one?
+    fn is_settled(&self, address: u64, bytes: u64, how: &How<'_>) -> (bool, bool) {
+        let within = address % PAGE;
+        if address % GRANULE + bytes > GRANULE {
+            return (false, false);
+        }
+        let Some(page) = self.known_page(address) else {
+            return (false, false);
+        };
+        let n = (within / GRANULE) as usize;
+        if page.split >> n & 1 == 0 {
+            let settled = how.is_settled(page.granules[n]);
+            return (settled, settled);
+        }
+        let words = within / WORD..(within + bytes).div_ceil(WORD);
+        let settled = words.into_iter().all(|word| {
+            let word = word as usize;
+            !page.is_split(word) && how.is_settled(page.words[word])
+        });
+        (false, settled)
+    }
+
+    fn known_page(&self, address: u64) -> Option<&Page> {
+        let offset = address.wrapping_sub(self.base);
+        match offset < self.len {
+            true => self.pages.get((offset / PAGE) as usize)?.as_deref(),
+            false => self.others.get(&(address / PAGE)).map(Box::as_ref),
+        }
+    }
+
     /// The record of a byte.
     pub(super) fn get(&self, address: u64) -> Record {
-        let offset = address.wrapping_sub(self.base);
-        let page = match offset < self.len {
-            true => self
-                .pages
-                .get((offset / PAGE) as usize)
-                .and_then(Option::as_ref),
-            false => self.others.get(&(address / PAGE)),
-        };
+        let page = self.known_page(address);
         page.map_or(Record::NONE, |page| page.get(address % PAGE))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::addresses::Addresses;
 use super::findings::{Finding, Findings, Key, Rule, Side};
 use super::order::{Order, join};
 use super::record::{AccessKind, Accessor, Conflict};
@@ -15,6 +16,7 @@ use crate::lds::LDS_MAX;
 use crate::memory::Memory;
 
 mod gws;
+mod lds;
 
 use gws::Syncs;
 
@@ -35,15 +37,35 @@ pub(super) struct State {
     current: Option<(Id, Running)>,
     /// By address, conflicts of atomics with stores that may be those of flags: none if the word is polled later.
     undecided: HashMap<u64, (Key, Finding)>,
-    /// The allocation of the last access.
-    allocation: (u64, u64),
+    /// Allocations of recent accesses, by the instruction's number.
+    allocations: [(u64, u64); RECENT],
     /// Shadows of LDS for reuse.
     lds: Vec<Shadow>,
     syncs: Syncs,
 }
 
+/// Allocations that are remembered.
+const RECENT: usize = 64;
+
 /// An access with its accessor.
 type By<'a> = (WaveAccess<'a>, Accessor);
+
+/// The lanes of an access that the records must be told of.
+fn unsettled<'a>(
+    shadow: &Shadow,
+    access: &WaveAccess<'a>,
+    how: &How<'_>,
+    inside: (u64, u64),
+) -> WaveAccess<'a> {
+    let plain = matches!(access.kind, AccessKind::Read | AccessKind::Write);
+    let exec = match (access.addresses, access.exec) {
+        (Addresses::Lanes(_) | Addresses::Offsets(_), Some(exec)) if plain => {
+            Some(shadow.unsettled((&access.addresses, access.bytes), exec, how, inside))
+        }
+        (_, exec) => exec,
+    };
+    WaveAccess { exec, ..*access }
+}
 
 impl State {
     pub(super) fn new(base: u64, len: u64) -> State {
@@ -62,7 +84,7 @@ impl State {
             running: HashMap::new(),
             current: None,
             undecided: HashMap::new(),
-            allocation: (0, 0),
+            allocations: [(0, 0); RECENT],
             lds: Vec::new(),
             syncs: Syncs::default(),
         }
@@ -88,7 +110,7 @@ impl State {
             }
         }
         // Allocations may have changed.
-        self.allocation = (0, 0);
+        self.allocations = [(0, 0); RECENT];
         self.dispatches += 1;
         let dispatch = Dispatch {
             number: self.dispatches,
@@ -327,8 +349,18 @@ impl State {
         let (access, by) = self.announced(group, access);
         let made = (access, by);
         let acquires = self.sites.uses(group.code).acquires;
+        let (_, running) = self.current.as_ref().expect("a workgroup was entered");
+        let how = How {
+            kind: access.kind,
+            by,
+            first: running.dispatch.first,
+            round: None,
+            order: &self.order,
+        };
+        let inside = self.allocations[usize::from(by.site) % RECENT];
+        let left = unsettled(&self.shadow, &access, &how, inside);
         let mut met = Vec::new();
-        for run in access.runs() {
+        for run in left.runs() {
             self.bounds(group.memory, &made, &run);
             if acquires && matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic) {
                 self.observe_flags(&made, &run);
@@ -338,6 +370,7 @@ impl State {
                 kind: access.kind,
                 by,
                 first: running.dispatch.first,
+                round: None,
                 order: &self.order,
             };
             let found = &mut |at, what| {
@@ -363,53 +396,6 @@ impl State {
         }
     }
 
-    pub(super) fn lds(&mut self, group: &Group<'_>, access: &WaveAccess<'_>) {
-        let (access, by) = self.announced(group, access);
-        let made = (access, by);
-        let size = u64::from(group.lds.size());
-        let uses = self.sites.uses(group.code);
-        let (mut met, mut outside) = (Vec::new(), None);
-        for run in access.runs() {
-            if uses.lds_flags
-                && matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic)
-            {
-                self.observe_lds_flags(&made, &run);
-            }
-            let (_, running) = self.current.as_mut().expect("a workgroup was entered");
-            let how = How {
-                kind: access.kind,
-                by,
-                first: running.first,
-                order: &self.order,
-            };
-            // What is behind the LDS is not accessed.
-            let bytes = run.bytes.min(size.saturating_sub(run.address));
-            if bytes < run.bytes {
-                let at = run.address + bytes;
-                outside = outside.or(Some((at, run.lane(at, &access))));
-            }
-            let found = &mut |at, what| met.push((at, run.lane(at, &access), what));
-            running.lds.access(run.address, bytes, &how, found);
-        }
-        // What is behind the LDS is not stored.
-        match outside {
-            Some(at) => self.at_address(Rule::OutOfLds, &made, true, at, None),
-            None => self.examine_lanes(&made, true),
-        }
-        let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
-        if changes && uses.polls_lds {
-            self.running().wave(access.wave as u8).interval = None;
-        }
-        for (at, lane, what) in met {
-            match what {
-                Met::Conflict(conflict) => self.race(Rule::RaceLds, &made, (at, lane, conflict)),
-                Met::Unwritten => {
-                    self.at_address(Rule::UnwrittenLds, &made, true, (at, lane), None)
-                }
-            }
-        }
-    }
-
     /// Lanes of a store must not store different values to one byte.
     fn examine_lanes(&mut self, made: &By<'_>, lds: bool) {
         let (access, by) = made;
@@ -423,14 +409,15 @@ impl State {
 
     /// Accesses must be inside of allocations.
     fn bounds(&mut self, memory: &Memory, made: &By<'_>, run: &Run) {
-        let (start, end) = self.allocation;
+        let slot = usize::from(made.1.site) % RECENT;
+        let (start, end) = self.allocations[slot];
         let last = run.address.wrapping_add(run.bytes);
         if run.address >= start && last <= end {
             return;
         }
         match memory.allocation_of(run.address) {
             Some(found) if last <= found.start + found.len => {
-                self.allocation = (found.start, found.start + found.len);
+                self.allocations[slot] = (found.start, found.start + found.len);
             }
             // Registered memory of the program.
             None if !(self.arena.0..self.arena.1).contains(&run.address) => {}
@@ -484,29 +471,6 @@ impl State {
         }
     }
 
-    /// The same for flags in LDS, of which waves learn at once.
-    fn observe_lds_flags(&mut self, (access, by): &By<'_>, run: &Run) {
-        let wave = access.wave as u8;
-        let polls = access.kind == AccessKind::CoherentRead;
-        for address in run.elements(access) {
-            let running = self.running();
-            let (first, record) = (running.first, running.lds.get(address));
-            let mut known = running.flags.get(&address).cloned().unwrap_or_default();
-            if record.is_since(first) && record.is_store() {
-                join(&mut known, &self.order.knowledge(record.interval()));
-            }
-            if !polls {
-                let mut told = self.order.knowledge(by.interval);
-                join(&mut told, &known);
-                join(self.running().flags.entry(address).or_default(), &told);
-            }
-            if !known.is_empty() && (polls || access.returns) {
-                let number = self.running().number;
-                self.order.acquire_wave(number, wave, &known);
-            }
-        }
-    }
-
     pub(super) fn waited(&mut self, group: &Group<'_>, wave: u8) {
         let acquires = self.sites.uses(group.code).acquires;
         let wave = self.enter(group).wave(wave);
@@ -538,7 +502,7 @@ impl State {
         if barriers > running.barriers {
             running.barriers = barriers;
             running.barrier = Some((site, index));
-            running.rounds = [running.rounds[1], None];
+            running.next_round();
             running.flags.clear();
         } else {
             other = running.barrier.filter(|&(first, _)| first != site);

@@ -181,6 +181,7 @@ fn access(
         kind,
         by: waves.by(interval),
         first: waves.first,
+        round: None,
         order: &waves.order,
     };
     let mut met = Vec::new();

@@ -1,0 +1,116 @@
+//! Accesses to LDS.
+
+use super::super::order::join;
+use super::super::record::AccessKind;
+use super::super::runs::{Run, WaveAccess};
+use super::super::shadow::{How, Met};
+use super::super::sites::Uses;
+use super::{By, Rule, State, unsettled};
+use crate::engine::Group;
+
+impl State {
+    /// A wave is about to access LDS.
+    pub(in super::super) fn lds(&mut self, group: &Group<'_>, access: &WaveAccess<'_>) {
+        let (access, by) = self.announced(group, access);
+        let size = u64::from(group.lds.size());
+        let uses = self.sites.uses(group.code);
+        if !uses.lds_flags {
+            let wave = access.wave as u8;
+            if access.kind != AccessKind::Read {
+                for read in self.running().reads(wave).close() {
+                    self.compare_lds((read.access(), read.by), size, uses);
+                }
+            } else if self.is_plain(&access, by.site, size)
+                && self.running().reads(wave).keep(&access, by)
+            {
+                return;
+            }
+        }
+        self.compare_lds((access, by), size, uses);
+    }
+
+    /// Is it a load that need not be compared yet? The first ones of an instruction are, to find reads of what nobody wrote.
+    fn is_plain(&mut self, access: &WaveAccess<'_>, site: u16, size: u64) -> bool {
+        let exec = access.exec.unwrap_or_default();
+        !self.sites.examines(site) && access.addresses.are_below(size, exec, access.bytes)
+    }
+
+    /// Compares an access with those before.
+    fn compare_lds(&mut self, made: By<'_>, size: u64, uses: Uses) {
+        let (access, by) = made;
+        let (mut met, mut outside) = (Vec::new(), None);
+        let (_, running) = self.current.as_ref().expect("a workgroup was entered");
+        let (first, round) = (running.first, running.round(access.wave as u8));
+        let how = How {
+            kind: access.kind,
+            by,
+            first,
+            round,
+            order: &self.order,
+        };
+        let left = unsettled(&running.lds, &access, &how, (0, size));
+        for run in left.runs() {
+            if uses.lds_flags
+                && matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic)
+            {
+                self.observe_lds_flags(&made, &run);
+            }
+            let (_, running) = self.current.as_mut().expect("a workgroup was entered");
+            let how = How {
+                kind: access.kind,
+                by,
+                first,
+                round,
+                order: &self.order,
+            };
+            // What is behind the LDS is not accessed.
+            let bytes = run.bytes.min(size.saturating_sub(run.address));
+            if bytes < run.bytes {
+                let at = run.address + bytes;
+                outside = outside.or(Some((at, run.lane(at, &access))));
+            }
+            let found = &mut |at, what| met.push((at, run.lane(at, &access), what));
+            running.lds.access(run.address, bytes, &how, found);
+        }
+        // What is behind the LDS is not stored.
+        match outside {
+            Some(at) => self.at_address(Rule::OutOfLds, &made, true, at, None),
+            None => self.examine_lanes(&made, true),
+        }
+        let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
+        if changes && uses.polls_lds {
+            self.running().wave(access.wave as u8).interval = None;
+        }
+        for (at, lane, what) in met {
+            match what {
+                Met::Conflict(conflict) => self.race(Rule::RaceLds, &made, (at, lane, conflict)),
+                Met::Unwritten => {
+                    self.at_address(Rule::UnwrittenLds, &made, true, (at, lane), None)
+                }
+            }
+        }
+    }
+
+    /// The wave reads or changes flags in LDS: it knows at once what the writers knew.
+    fn observe_lds_flags(&mut self, (access, by): &By<'_>, run: &Run) {
+        let wave = access.wave as u8;
+        let polls = access.kind == AccessKind::CoherentRead;
+        for address in run.elements(access) {
+            let running = self.running();
+            let (first, record) = (running.first, running.lds.get(address));
+            let mut known = running.flags.get(&address).cloned().unwrap_or_default();
+            if record.is_since(first) && record.is_store() {
+                join(&mut known, &self.order.knowledge(record.interval()));
+            }
+            if !polls {
+                let mut told = self.order.knowledge(by.interval);
+                join(&mut told, &known);
+                join(self.running().flags.entry(address).or_default(), &told);
+            }
+            if !known.is_empty() && (polls || access.returns) {
+                let number = self.running().number;
+                self.order.acquire_wave(number, wave, &known);
+            }
+        }
+    }
+}
