@@ -60,6 +60,11 @@ impl Named<'_> {
     pub fn check(&self) -> Report {
         ::check::check(&self.routine)
     }
+
+    /// May it, as a kernel, read a register that nobody has written?
+    pub fn may_read_unwritten(&self) -> bool {
+        ::check::may_read_unwritten(&self.routine)
+    }
 }
 
 /// The kernels and functions of a code object, by address. A function without a size goes to the next

@@ -49,6 +49,12 @@ pub fn check(routine: &Routine<'_>) -> Report {
     check_code(routine, &Code::new(routine))
 }
 
+/// May a kernel read a register that neither an instruction nor the dispatcher has written? Compilers read such registers where
+/// the value does not matter.
+pub fn may_read_unwritten(routine: &Routine<'_>) -> bool {
+    uninit::may_read_unwritten(routine, &Code::new(routine))
+}
+
 /// Checks code that may have been edited.
 pub fn check_code(routine: &Routine<'_>, code: &Code) -> Report {
     let mut report = Report::default();

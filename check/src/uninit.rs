@@ -21,34 +21,42 @@ pub(crate) static RULES: &[&Rule] = &[&UNWRITTEN];
 
 const WORDS: usize = (END as usize).div_ceil(64);
 
-/// Registers that may have been written.
+/// Registers that have been written.
 #[derive(Clone, PartialEq)]
-struct Written([u64; WORDS]);
+struct Written {
+    words: [u64; WORDS],
+    /// On all paths; otherwise on some path.
+    always: bool,
+}
 
 impl Written {
     fn add(&mut self, reg: Reg) {
-        if let Some(word) = self.0.get_mut(usize::from(reg / 64)) {
+        if let Some(word) = self.words.get_mut(usize::from(reg / 64)) {
             *word |= 1 << (reg % 64);
         }
     }
 
     fn has(&self, reg: Reg) -> bool {
-        let word = self.0.get(usize::from(reg / 64));
+        let word = self.words.get(usize::from(reg / 64));
         word.is_none_or(|word| word >> (reg % 64) & 1 != 0)
     }
 
     fn all(&mut self) {
-        self.0 = [u64::MAX; WORDS];
+        self.words = [u64::MAX; WORDS];
     }
 }
 
 impl State for Written {
     fn join(&mut self, other: &Written) -> bool {
-        let before = self.0;
-        for (word, other) in self.0.iter_mut().zip(other.0) {
-            *word |= other;
+        let before = self.words;
+        for (word, other) in self.words.iter_mut().zip(other.words) {
+            *word = if self.always {
+                *word & other
+            } else {
+                *word | other
+            };
         }
-        self.0 != before
+        self.words != before
     }
 
     fn size(&self) -> usize {
@@ -67,11 +75,15 @@ fn step(code: &Code, written: &mut Written, at: usize) {
     }
 }
 
-pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
+/// The first read of an unwritten register at each instruction: of one that is written on no path, or not on `all` paths.
+fn unwritten(routine: &Routine<'_>, code: &Code, all: bool) -> Vec<(usize, Reg)> {
     let Some(kernel) = routine.kernel else {
-        return;
+        return Vec::new();
     };
-    let mut start = Written([0; WORDS]);
+    let mut start = Written {
+        words: [0; WORDS],
+        always: all,
+    };
     (0..kernel.initial_sgprs.min(SCC.into()) as Reg).for_each(|reg| start.add(reg));
     (0..kernel.initial_vgprs.min(256) as Reg).for_each(|reg| start.add(VGPR + reg));
     for reg in [EXEC_LO, EXEC_LO + 1] {
@@ -93,6 +105,7 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
         },
         |_, _, _| {},
     );
+    let mut unwritten = Vec::new();
     for (block, state) in states.unwrap_or_default().into_iter().enumerate() {
         let Some(mut written) = state else { continue };
         for at in code.blocks[block].items.clone() {
@@ -103,21 +116,33 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
             let reads = item.uses.reads.iter().flat_map(|span| span.each());
             let found = reads.filter(|&reg| !written.has(reg)).min();
             if let (Some(reg), false) = (found, harmless) {
-                let what = match reg {
-                    reg if reg >= AGPR => "accumulation register",
-                    reg if reg >= VGPR => "vector register",
-                    _ => "scalar register",
-                };
-                let why = format!(
-                    "nothing has written the {what} {} on any path",
-                    registers::name(reg, code.gfx)
-                );
-                report.add(&UNWRITTEN, at, None, why);
+                unwritten.push((at, reg));
                 written.add(reg);
             }
             step(code, &mut written, at);
         }
     }
+    unwritten
+}
+
+pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
+    for (at, reg) in unwritten(routine, code, false) {
+        let what = match reg {
+            reg if reg >= AGPR => "accumulation register",
+            reg if reg >= VGPR => "vector register",
+            _ => "scalar register",
+        };
+        let why = format!(
+            "nothing has written the {what} {} on any path",
+            registers::name(reg, code.gfx)
+        );
+        report.add(&UNWRITTEN, at, None, why);
+    }
+}
+
+/// Does a kernel read a register that is not written on all paths?
+pub(crate) fn may_read_unwritten(routine: &Routine<'_>, code: &Code) -> bool {
+    !unwritten(routine, code, true).is_empty()
 }
 
 /// Is the result the same whatever the register holds?

@@ -15,8 +15,8 @@ use crate::cli::input::Input;
 use crate::cli::options::RunOptions;
 use crate::cli::session::Session;
 
-/// Instructions of waves that are tracked after a run of the translator: some seconds.
-const LIMIT: u64 = 20_000_000;
+/// Instructions of waves that are tracked after a run of the translator: a second or less.
+const LIMIT: u64 = 250_000;
 
 /// Should a manifest run on the tracking interpreter?
 pub(super) enum Suspicion {
@@ -56,13 +56,11 @@ impl Suspicion {
 
 fn may_read_unwritten(kernel: &Kernel) -> bool {
     let KernelCode { descriptor, .. } = kernel.code();
-    let mut all = routines(kernel.module().object()).into_iter();
+    let all = routines(kernel.module().object());
+    let own = all.into_iter().find(|named| named.name == kernel.name());
     descriptor.private_segment_fixed_size != 0
         || descriptor.uses_dynamic_stack()
-        || all.any(|named| {
-            let found = named.check().findings;
-            found.iter().any(|found| found.rule.id == "unwritten")
-        })
+        || own.is_some_and(|named| named.may_read_unwritten())
 }
 
 /// Runs the manifest, if there is a suspicion, and adds what it finds.
