@@ -19,6 +19,10 @@ pub(super) struct Reads {
 }
 
 /// The addresses of a load.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most have all offsets, and an allocation costs more"
+)]
 enum Kept {
     Same(u64),
     Adjacent(u64),
