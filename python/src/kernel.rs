@@ -1,7 +1,6 @@
 //! Kernels, and their launches.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

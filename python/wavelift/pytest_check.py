@@ -53,8 +53,10 @@ def read_markers(item: pytest.Item) -> None:
         place = node.nodeid.removesuffix(f"[{parameters.id}]" if parameters else "")
         try:
             known.append(Known(wavelift_suppress(*mark.args, **mark.kwargs), place))
+            continue
         except (TypeError, ValueError) as error:
-            pytest.fail(f"{item.nodeid}: wrong marker {SIGNATURE}: {error}", pytrace=False)
+            message = f"{item.nodeid}: wrong marker {SIGNATURE}: {error}"
+        pytest.fail(message, pytrace=False)
 
 
 def of_file(path: str | None) -> list[Known]:
