@@ -212,7 +212,7 @@ impl Device {
     /// let settings = Settings { launch: 7, ..device.settings() };
     /// device.launch_with(&kernel, &Launch::new(256, 256), &args, &settings)?;
     /// assert!(device.findings_of(6).is_empty());
-    /// assert!(device.findings_of(7).iter().all(|found| found.launch == 7));
+    /// assert_eq!(device.findings_of(7)[0].launch, 7);
     /// assert!(device.findings().is_empty(), "they were taken");
     /// # Ok(())
     /// # }
