@@ -199,6 +199,31 @@ impl Device {
         sanitizer.map(Sanitizer::take).unwrap_or_default()
     }
 
+    /// As [`Device::findings`], of dispatches whose [`Settings::launch`] is this number.
+    ///
+    /// ```
+    /// use wavelift::{Device, DeviceOptions, Launch, Module, Settings};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let device = Device::with_options(DeviceOptions { sanitize: true, ..DeviceOptions::default() })?;
+    /// let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
+    /// let (kernel, y) = (module.kernel("saxpy")?, device.alloc(4 * 99)?);
+    /// let args = [(&y).into(), (&y).into(), 0.5f32.into(), 100u32.into()];
+    /// let settings = Settings { launch: 7, ..device.settings() };
+    /// device.launch_with(&kernel, &Launch::new(256, 256), &args, &settings)?;
+    /// assert!(device.findings_of(6).is_empty());
+    /// assert_eq!(device.findings_of(7)[0].launch, 7);
+    /// assert!(device.findings().is_empty(), "they were taken");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn findings_of(&self, launch: u64) -> Vec<Finding> {
+        let sanitizer = self.0.memory.sanitizer();
+        sanitizer
+            .map(|all| all.take_launch(launch))
+            .unwrap_or_default()
+    }
+
     /// A buffer of `bytes` zero bytes.
     pub fn alloc(&self, bytes: u64) -> Result<Buffer, Error> {
         Buffer::new(self, bytes)

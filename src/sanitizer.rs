@@ -80,10 +80,14 @@ pub fn undefined(reached: undefined::Rule) -> &'static check::Rule {
     }
 }
 
+/// The rules of what [`Device::findings`](crate::Device::findings) gives, those of notes included.
+pub fn launch_rules() -> impl Iterator<Item = &'static check::Rule> {
+    ALL.iter().map(|&rule| described(rule).0)
+}
+
 /// All rules of dynamic checks, those of notes included.
 pub fn rules() -> impl Iterator<Item = &'static check::Rule> {
-    let rules = ALL.iter().map(|&rule| described(rule).0);
-    rules.chain([
+    launch_rules().chain([
         &ORDER_DEPENDENT,
         &UNDEFINED_ADDRESS,
         &UNDEFINED_BRANCH,

@@ -6,11 +6,13 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use wavelift::{DeviceOptions, EngineKind};
+use wavelift::{DeviceOptions, EngineKind, Settings};
 
 use crate::array::View;
 use crate::buffer::Buffer;
+use crate::checks::Checks;
 use crate::error::exception;
+use crate::finding::Finding;
 use crate::parameter::{Parameter, type_name};
 use crate::place::Registry;
 use crate::stream::Stream;
@@ -22,6 +24,8 @@ pub(crate) struct Device {
     registry: Arc<Registry>,
     /// Runs the launches of the main thread, which waits for signals meanwhile.
     own_stream: Mutex<Option<wavelift::Stream>>,
+    /// Of a device that checks launches.
+    checks: Option<Checks>,
 }
 
 /// The engine of this name.
@@ -82,6 +86,19 @@ impl Device {
         &self.inner
     }
 
+    /// Settings of a launch.
+    pub(crate) fn settings(&self, timeout: Option<Duration>) -> Settings<'static> {
+        let settings = self.inner.settings();
+        Settings {
+            timeout: timeout.or(settings.timeout),
+            ..settings
+        }
+    }
+
+    pub(crate) fn checks(&self) -> Option<&Checks> {
+        self.checks.as_ref()
+    }
+
     pub(crate) fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
@@ -120,6 +137,7 @@ impl Device {
 impl From<wavelift::Device> for Device {
     fn from(inner: wavelift::Device) -> Device {
         Device {
+            checks: inner.options().sanitize.then(Checks::default),
             inner,
             registry: Arc::default(),
             own_stream: Mutex::new(None),
@@ -130,13 +148,14 @@ impl From<wavelift::Device> for Device {
 #[pymethods]
 impl Device {
     #[new]
-    #[pyo3(signature = (*, engine = "jit", threads = 0, timeout = None, memcheck = false, stack = None))]
+    #[pyo3(signature = (*, engine = "jit", threads = 0, timeout = None, memcheck = false, sanitize = false, stack = None))]
     fn new(
         py: Python<'_>,
         engine: &str,
         threads: usize,
         timeout: Option<f64>,
         memcheck: bool,
+        sanitize: bool,
         stack: Option<u32>,
     ) -> PyResult<Device> {
         let options = DeviceOptions {
@@ -144,6 +163,7 @@ impl Device {
             threads,
             timeout: limit(timeout)?,
             memcheck,
+            sanitize,
             stack_bytes: stack,
             ..DeviceOptions::default()
         };
@@ -178,6 +198,20 @@ impl Device {
         self.inner.options().memcheck
     }
 
+    /// Are launches checked for races and other defects?
+    #[getter]
+    fn sanitize(&self) -> bool {
+        self.inner.options().sanitize
+    }
+
+    /// What launches were found to do wrong since the last call. Waits for those that are queued on streams.
+    fn findings(&self, py: Python<'_>) -> PyResult<Vec<Finding>> {
+        match &self.checks {
+            Some(checks) => checks.take(py, &self.inner),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// A buffer of that many zero bytes.
     fn alloc(slf: Bound<'_, Self>, nbytes: u64) -> PyResult<Buffer> {
         Buffer::zeros(&slf, nbytes)
@@ -202,7 +236,8 @@ impl Device {
 
     fn __repr__(&self) -> String {
         let engine = self.engine();
-        let checked = if self.memcheck() { ", memcheck" } else { "" };
-        format!("<wavelift.Device: {engine}{checked}>")
+        let memcheck = if self.memcheck() { ", memcheck" } else { "" };
+        let sanitize = if self.sanitize() { ", sanitize" } else { "" };
+        format!("<wavelift.Device: {engine}{memcheck}{sanitize}>")
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn compare(
     let options = DeviceOptions {
         // The order of atomics is the same each time.
         threads: 1,
+        sanitize: false,
         ..known.device.get().inner().options().clone()
     };
     let comparison = Comparison::new(options).map_err(|error| exception(py, &error))?;

@@ -8,6 +8,7 @@ use wavelift::trace::Names;
 use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::module::Module;
+use crate::names;
 use crate::place::Placed;
 
 /// A kernel on another device than its module's. What it writes is of no use: the arrays and buffers
@@ -46,20 +47,8 @@ impl Elsewhere {
     /// Names of the memory that pointers among the arguments point into, by their parameters.
     pub(crate) fn names(&self) -> Names {
         let mut names = Names::default();
-        let memory = self.device.get().inner().memory();
-        let parameters = self.kernel.parameters.iter().zip(&self.args);
-        for (index, (parameter, arg)) in parameters.enumerate() {
-            let address = match arg {
-                Arg::Pointer(address) => *address,
-                Arg::Within(pointer) => pointer.address(),
-                Arg::Bytes(_) | Arg::Local(_) | Arg::Segment(_) => continue,
-            };
-            if let Some(allocation) = memory.allocation_of(address) {
-                let left = allocation.start + allocation.len - address;
-                let name = parameter.about.name.clone();
-                let name = name.unwrap_or_else(|| format!("argument {}", index + 1));
-                names.add(address, left, name);
-            }
+        for named in names::of_arguments(self.device.get(), &self.kernel, &self.args) {
+            names.add(named.start, named.len, named.name);
         }
         names
     }

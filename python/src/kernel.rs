@@ -1,7 +1,6 @@
 //! Kernels, and their launches.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -11,17 +10,15 @@ use wavelift::{Arg, ArgKind, Launch, Size};
 
 use crate::array::View;
 use crate::buffer::{Buffer, Local, Pointer};
-use crate::device::{self, Device};
+use crate::device;
 use crate::diff::{self, Difference};
-use crate::error::exception;
+use crate::launch::How;
 use crate::module::Module;
 use crate::parameter::{Parameter, type_name};
-use crate::place::{Array, Placed};
+use crate::place::Array;
 use crate::profile::{self, Profile};
-use crate::run;
 use crate::scalar;
-use crate::stats::Stats;
-use crate::stream::{Event, Stream};
+use crate::stream::Stream;
 use crate::trace::{self, TraceEvent};
 
 /// A kernel of a module.
@@ -166,13 +163,6 @@ where
     }
 }
 
-/// How a launch is made.
-struct How<'a, 'py> {
-    timeout: Option<Duration>,
-    stream: Option<&'a Bound<'py, Stream>>,
-    in_place: bool,
-}
-
 /// How a launch is spread over work-items.
 fn geometry(
     kernel: &wavelift::Kernel,
@@ -222,7 +212,7 @@ impl Kernel {
         };
         let run = |kernel: &Kernel| {
             let launch = geometry(&kernel.inner, grid, block, offset, lds)?;
-            kernel.launch(slf.py(), args, launch, &how)
+            kernel.launch(slf.py(), args, &launch, &how)
         };
         let Some(engine) = engine else {
             return run(slf.get());
@@ -391,39 +381,6 @@ impl Kernel {
             self.lds(),
             self.scratch()
         )
-    }
-
-    fn launch<'py>(
-        &self,
-        py: Python<'py>,
-        values: &Bound<'py, PyTuple>,
-        launch: Launch,
-        how: &How<'_, 'py>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let (mut args, arrays) = self.arguments(values, false)?;
-        let device: &Device = self.module.get().device.get();
-        if let Some(stream) = how.stream {
-            if let Some(Array { slot, .. }) = arrays.first() {
-                return Err(self.parameters[*slot].type_error(
-                    "launches on a stream take a wavelift.Buffer (device.buffer(array)), since an array \
-                     may change before they end",
-                ));
-            }
-            let mut settings = device.inner().settings();
-            settings.timeout = how.timeout.or(settings.timeout);
-            let stream = &stream.get().inner;
-            let queued = py.detach(|| stream.launch_with(&self.inner, &launch, &args, &settings));
-            let event = queued.map_err(|error| exception(py, &error))?;
-            return Ok(Bound::new(py, Event(event))?.into_any());
-        }
-        let parameters = &self.parameters;
-        let placed = Placed::new(py, device, parameters, arrays, how.in_place, &mut args)?;
-        let result = run::launch(py, device, &self.inner, &launch, &args, how.timeout);
-        drop(args);
-        let finished = placed.finish(py, &self.parameters);
-        let stats = result?;
-        finished?;
-        Ok(Bound::new(py, Stats::from(stats))?.into_any())
     }
 }
 

@@ -46,12 +46,14 @@ pub(crate) fn measure(
                     limit.map(|limit| limit.saturating_mul(PATIENCE))
                 }
             },
+            sanitize: false,
             ..options.clone()
         };
         let there = Elsewhere::new(py, kernel, values, Device::with_options(py, options)?)?;
         let (device, inner) = (there.device.get(), &there.kernel.inner);
         let mut run = Run::new(device.inner());
-        let stats = run::launch(py, device, inner, launch, &there.args, None)?;
+        let settings = device.settings(None);
+        let stats = run::launch(py, device, inner, launch, &there.args, settings)?;
         run.add(inner, 1, stats.waves);
         Ok(run)
     };

@@ -34,10 +34,8 @@ pub(crate) fn launch(
     kernel: &Kernel,
     launch: &Launch,
     args: &[Arg],
-    timeout: Option<Duration>,
+    mut settings: Settings<'static>,
 ) -> PyResult<Stats> {
-    let mut settings = device.inner().settings();
-    settings.timeout = timeout.or(settings.timeout);
     if !is_main_thread(py)? {
         let result = py.detach(|| device.inner().launch_with(kernel, launch, args, &settings));
         return result.map_err(|error| exception(py, &error));
@@ -61,6 +59,11 @@ pub(crate) fn launch(
 pub(crate) fn wait(py: Python<'_>, event: &Event, token: Option<&CancelToken>) -> PyResult<Stats> {
     let result = poll(py, token, || event.wait_timeout(POLL))?;
     result.map_err(|error| exception(py, &error))
+}
+
+/// Waits until a launch has ended or failed, for signals as well.
+pub(crate) fn wait_for_end(py: Python<'_>, event: &Event) -> PyResult<()> {
+    poll(py, None, || event.wait_timeout(POLL)).map(drop)
 }
 
 /// Does work that launches kernels with the settings of a device, on a thread of its own. An exception

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use wavelift::source::SourceMap;
 use wavelift::trace::{self, Format, Names, RegisterValue, Selection, Tracer};
-use wavelift::{Launch, half};
+use wavelift::{DeviceOptions, Launch, half};
 
 use crate::device::Device;
 use crate::elsewhere::Elsewhere;
@@ -39,7 +39,10 @@ pub(crate) fn record(
     selection: Selection,
 ) -> PyResult<Vec<TraceEvent>> {
     let known = kernel.module.get();
-    let options = known.device.get().inner().options().clone();
+    let options = DeviceOptions {
+        sanitize: false,
+        ..known.device.get().inner().options().clone()
+    };
     let tracer = Tracer::new(options).map_err(|error| exception(py, &error))?;
     let device = Device::from(tracer.device().clone());
     let there = Elsewhere::new(py, kernel, values, device)?;

@@ -1,5 +1,6 @@
 from collections.abc import Iterator, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Protocol, Self, final, overload
 
 import numpy
@@ -32,6 +33,8 @@ class Device:
     timeout: seconds after which a launch ends in a Fault of kind "timeout".
     memcheck: report accesses outside the exact allocation and reads of LDS and scratch that were
         never written. Slow.
+    sanitize: check launches for data races, accesses out of bounds and barriers that not all waves
+        reach (docs/dynamic.md), on one thread: findings.
     stack: bytes of stack of a work-item in addition to the scratch that a kernel states.
     """
 
@@ -42,6 +45,7 @@ class Device:
         threads: int = 0,
         timeout: float | None = None,
         memcheck: bool = False,
+        sanitize: bool = False,
         stack: int | None = None,
     ) -> Self: ...
     @property
@@ -52,6 +56,13 @@ class Device:
     def timeout(self) -> float | None: ...
     @property
     def memcheck(self) -> bool: ...
+    @property
+    def sanitize(self) -> bool: ...
+    def findings(self) -> list[Finding]:
+        """What launches were found to do wrong since the last call, in the order of the launches; with
+        sanitize=True only. Waits for the launches that are queued on streams; how they end does not
+        matter. Launches of profile, diff and trace are not checked."""
+
     def alloc(self, nbytes: int) -> Buffer:
         """A buffer of that many zero bytes."""
 
@@ -298,6 +309,118 @@ class Parameter:
     def offset(self) -> int: ...
     @property
     def read_only(self) -> bool: ...
+
+@final
+class Finding:
+    """What a launch was found to do wrong, or a note. Its text is that of the command line: the sentence and
+    both instructions."""
+
+    @property
+    def rule(self) -> str:
+        """The rule that is broken, such as "race-lds"."""
+
+    @property
+    def severity(self) -> Literal["finding", "note"]:
+        """A note is no defect."""
+
+    @property
+    def kernel(self) -> str:
+        """The kernel that was launched."""
+
+    @property
+    def what(self) -> str | None:
+        """What was accessed, such as "y[3]"; None for barriers."""
+
+    @property
+    def why(self) -> str:
+        """What is wrong, in one sentence."""
+
+    @property
+    def address(self) -> int | None:
+        """Guest address of the lowest byte, or its offset in LDS; None for barriers."""
+
+    @property
+    def workgroup(self) -> tuple[int, int, int]:
+        """The workgroup in which it was found first."""
+
+    @property
+    def wave(self) -> int: ...
+    @property
+    def lane(self) -> int | None:
+        """Where it is known; None also for scalar instructions."""
+
+    @property
+    def count(self) -> int:
+        """How often it was found in the launch."""
+
+    @property
+    def instruction(self) -> Instruction:
+        """The instruction at which it was found."""
+
+    @property
+    def other(self) -> Instruction | None:
+        """The earlier instruction, such as the other access of a race."""
+
+@final
+class Instruction:
+    """An instruction of a code object."""
+
+    @property
+    def address(self) -> int:
+        """Address in the code object, as in the disassembly."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def file(self) -> str | None:
+        """File of the source, if the code object has lines."""
+
+    @property
+    def line(self) -> int | None: ...
+
+@final
+class Suppression:
+    """Stands for findings that are known.
+
+    rule: the rule's name. Unknown ones are a ValueError.
+    kernel: the kernel's name; None: all.
+    file: the end of the path of the code object or source; None: any.
+    address: of the instruction that goes wrong, in the code object; None: any.
+    reason: why the findings are known.
+    """
+
+    def __new__(
+        cls,
+        rule: str,
+        *,
+        kernel: str | None = None,
+        file: str | PathLike[str] | None = None,
+        address: int | None = None,
+        reason: str,
+    ) -> Self: ...
+    @staticmethod
+    def read(path: str | PathLike[str]) -> list[Suppression]:
+        """The entries of a TOML file, as wavelift check --suppress reads it (docs/check.md)."""
+
+    def suits(self, finding: Finding, path: str | PathLike[str] | None = None) -> bool:
+        """Does it stand for a finding in code that was loaded from path?"""
+
+    def concerns(self, module: Module, path: str | PathLike[str] | None = None) -> bool:
+        """May it stand for a finding in a launch of a kernel of module, which was loaded from path?"""
+
+    @property
+    def rule(self) -> str: ...
+    @property
+    def kernel(self) -> str | None: ...
+    @property
+    def file(self) -> Path | None: ...
+    @property
+    def address(self) -> int | None: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def line(self) -> int | None:
+        """Line of the entry in its file; None without a file."""
 
 @final
 class Difference:

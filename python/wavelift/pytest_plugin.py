@@ -10,6 +10,8 @@ The test runs once for each engine and target; `--wavelift-engine` and `--waveli
 others. A relative path is relative to the test's file. Sources are compiled for each target
 (`targets`, else the options, else gfx906); a test of one is skipped where no compiler is installed.
 The targets of a bundle are those of its entries that the library runs.
+
+With `--wavelift-check` a test fails if its launches have findings (`pytest_check`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import Literal
 
 import pytest
 
-from . import Device, Module, NoCompilerError, targets
+from . import Device, Module, NoCompilerError, pytest_check, targets
 
 ENGINES = ("jit", "interp")
 SOURCES = (".cl", ".hip")
@@ -44,6 +46,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="check accesses of kernels against exact allocations; slow",
     )
+    group.addoption(
+        "--wavelift-check",
+        action="store_true",
+        help="check launches for data races and other defects; a test with findings fails",
+    )
+    group.addoption(
+        "--wavelift-suppress",
+        metavar="FILE",
+        help="leave out the findings that this file names (with --wavelift-check; TOML: [[suppress]]"
+        " with rule, kernel and reason)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -52,6 +65,19 @@ def pytest_configure(config: pytest.Config) -> None:
         "wavelift(code, targets=None, engines=None): the fixture `module` is this code object or"
         " source, on each engine and target",
     )
+    config.addinivalue_line(
+        "markers",
+        f"{pytest_check.SIGNATURE}: findings of this rule are known; for --wavelift-check",
+    )
+    config.stash[_DEVICES] = {}
+    if config.getoption("wavelift_check"):
+        checker = pytest_check.Checker(config, config.stash[_DEVICES])
+        config.pluginmanager.register(checker, "wavelift-check")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    pytest_check.read_markers(item)
 
 
 def _marker(item) -> tuple[Path, list[str] | None, list[str]]:
@@ -104,10 +130,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _device(config: pytest.Config, engine: Literal["jit", "interp"]) -> Device:
     """A device for each engine, for all tests."""
-    devices = config.stash.setdefault(_DEVICES, {})
+    devices = config.stash[_DEVICES]
     if engine not in devices:
-        memcheck = config.getoption("wavelift_memcheck")
-        devices[engine] = Device(engine=engine, memcheck=memcheck)
+        devices[engine] = Device(
+            engine=engine,
+            memcheck=config.getoption("wavelift_memcheck"),
+            sanitize=config.getoption("wavelift_check"),
+        )
     return devices[engine]
 
 
