@@ -15,7 +15,7 @@ pub mod random;
 mod tree;
 
 pub use array::Array;
-pub use check::{Check, Suppression};
+pub use check::{Check, NO_REASON, Suppression};
 pub use compare::{Comparison, Errors, FirstMismatch, Greatest, Tolerance};
 pub use error::{ManifestError, Place};
 pub use runtime::files::read_whole;

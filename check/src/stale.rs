@@ -10,7 +10,7 @@ use frontend::waits::WaitField;
 use frontend::{Encoding, Inst, Op, Operand};
 
 use crate::cfg::{Code, Edit, Item};
-use crate::finding::{Certainty, Report, Rule};
+use crate::finding::{Certainty, Finding, Report, Rule};
 use crate::solve::{Entry, Least, solve};
 
 static HALF: Rule = Rule {
@@ -240,7 +240,9 @@ fn look(code: &Code, recent: &Recent, at: usize, report: &mut Report) {
     }
 }
 
-fn look_at_all(code: &Code, report: &mut Report) {
+/// What the rules find.
+fn findings(code: &Code) -> Vec<Finding> {
+    let mut report = Report::default();
     let states = solve(
         code,
         Recent::default(),
@@ -254,32 +256,27 @@ fn look_at_all(code: &Code, report: &mut Report) {
     for (block, state) in states.unwrap_or_default().into_iter().enumerate() {
         let Some(mut recent) = state else { continue };
         for at in code.blocks[block].items.clone() {
-            look(code, &recent, at, report);
+            look(code, &recent, at, &mut report);
             step(code, &mut recent, at);
         }
     }
+    report.finish(code);
+    report.findings
 }
 
 /// Instructions that are followed at most to tell which waits the scalar cache needs.
 const MOST_STEPS: usize = 1 << 22;
 
 /// The reports of `waits` say which waits no register and no LDS access needs. The rules here need some of them: these
-/// are no longer named redundant. Each is taken away by itself, in the few routines with a base that both vector stores
+/// are no longer named redundant. `now` is the number of findings; each wait is removed by itself, in the few routines with a base that both vector stores
 /// and scalar loads have.
-fn keep_needed(code: &Code, report: &mut Report) {
+fn keep_needed(code: &Code, now: usize, report: &mut Report) {
     let bases =
         |of: fn(&Inst) -> Option<Span>| code.items.iter().filter_map(move |item| of(&item.inst));
     let stores: Vec<Span> = bases(store_base).collect();
     if !bases(load_base).any(|base| stores.contains(&base)) {
         return;
     }
-    let count = |code: &Code| {
-        let mut report = Report::default();
-        look_at_all(code, &mut report);
-        report.finish(code);
-        report.findings.len()
-    };
-    let now = count(code);
     let mut changed = code.clone();
     let mut left = MOST_STEPS / code.items.len().max(1);
     let mut needs = |at: usize, field: Option<WaitField>, by_one: bool| {
@@ -296,7 +293,7 @@ fn keep_needed(code: &Code, report: &mut Report) {
         };
         let n = if by_one { n + 1 } else { MOST_AGE + 1 };
         changed.edit(at, Edit::Imm(field.set(imm, n, code.gfx)));
-        let found = count(&changed) > now;
+        let found = findings(&changed).len() > now;
         changed.edit(at, Edit::Imm(imm));
         found
     };
@@ -316,6 +313,7 @@ fn keep_needed(code: &Code, report: &mut Report) {
 }
 
 pub(crate) fn check(code: &Code, report: &mut Report) {
-    look_at_all(code, report);
-    keep_needed(code, report);
+    let found = findings(code);
+    keep_needed(code, found.len(), report);
+    report.findings.extend(found);
 }

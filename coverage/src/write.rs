@@ -1,9 +1,10 @@
 //! Merging into a file that other processes may merge into at the same time.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use runtime::files::{folder_of, replace};
 use tempfile::Builder;
 
 use crate::{CoverageError, CoverageFile, format};
@@ -27,7 +28,7 @@ impl CoverageFile {
             Ok(about) if about.len() != 0 => drop(CoverageFile::read(path)?),
             Ok(_) | Err(_) => {}
         }
-        let beside = Builder::new().tempfile_in(folder(&to));
+        let beside = Builder::new().tempfile_in(folder_of(&to));
         let beside = beside.map_err(|error| io::Error::from(error.kind()));
         beside.map(drop).map_err(failed(path))
     }
@@ -47,7 +48,8 @@ impl CoverageFile {
             self.merge(format::parse(path, &bytes)?);
         }
         let text = format::text(&self).map_err(failed(path))?;
-        replace(&to, &old, &text).map_err(failed(path))
+        let permissions = old.metadata().map_err(failed(path))?.permissions();
+        replace(&to, &text, Some(permissions)).map_err(failed(path))
     }
 }
 
@@ -61,13 +63,6 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> CoverageError + '_ {
 /// The file that a link names is replaced, not the link.
 fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
-}
-
-fn folder(path: &Path) -> &Path {
-    let parent = path.parent();
-    parent
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
 }
 
 /// Opens the file, and locks it against other processes until it is closed.
@@ -103,19 +98,6 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)
-}
-
-/// Puts new contents in the place of a file.
-fn replace(path: &Path, old: &File, text: &[u8]) -> io::Result<()> {
-    let permissions = old.metadata()?.permissions();
-    let mut builder = Builder::new();
-    builder.prefix(".wavelift-").suffix(".part");
-    builder.permissions(permissions);
-    let mut new = builder
-        .tempfile_in(folder(path))
-        .map_err(|error| io::Error::from(error.kind()))?;
-    new.write_all(text)?;
-    new.persist(path).map(drop).map_err(|error| error.error)
 }
 
 #[cfg(test)]

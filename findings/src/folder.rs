@@ -1,14 +1,12 @@
 //! The folder of the files.
 
-use std::io::{self, Write as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
-use std::{fmt, fs};
 
-use runtime::files::read_whole;
+use runtime::files::{read_whole, replace};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use tempfile::Builder;
 
 use crate::{FindingsError, Process};
 
@@ -41,7 +39,7 @@ impl Folder {
         Folder(path)
     }
 
-    /// A name for the file of a process. Numbers of processes may come again; names begin with the time, and so are in
+    /// A name for the file of a process. The host reuses numbers of processes; names begin with the time, and so are in
     /// the order in which the processes began.
     pub fn name(process: u32) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -56,13 +54,14 @@ impl Folder {
     /// [`FindingsError::Write`], and the old file stays.
     pub fn write(&self, name: &str, process: &Process) -> Result<(), FindingsError> {
         let version = VERSION;
-        let text = serde_json::to_vec(&File { version, process });
         let path = self.0.join(name);
-        let failed = |error| FindingsError::Write {
-            path: path.clone(),
-            error,
-        };
-        self.put(&path, &text.map_err(io::Error::from).map_err(failed)?)
+        match serde_json::to_vec(&File { version, process }) {
+            Ok(text) => Folder::put(&path, &text),
+            Err(error) => Err(FindingsError::Write {
+                path,
+                error: error.into(),
+            }),
+        }
     }
 
     /// Adds a code object's ELF file, if it is not there; its name.
@@ -71,10 +70,10 @@ impl Folder {
     ///
     /// [`FindingsError::Write`].
     pub fn add_code(&self, elf: &[u8]) -> Result<String, FindingsError> {
-        let name = format!("{}.co", Hex(&Sha256::digest(elf)));
+        let name = format!("{:x}.co", Sha256::digest(elf));
         let path = self.0.join(&name);
         if !path.exists() {
-            self.put(&path, elf)?;
+            Folder::put(&path, elf)?;
         }
         Ok(name)
     }
@@ -106,17 +105,8 @@ impl Folder {
         paths.iter().map(|path| parse(path, &read(path)?)).collect()
     }
 
-    /// Writes a file that is visible when it is complete.
-    fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), FindingsError> {
-        let write = || {
-            let mut builder = Builder::new();
-            builder.prefix(".wavelift-").suffix(".part");
-            let file = builder.tempfile_in(&self.0);
-            let mut file = file.map_err(|error| io::Error::from(error.kind()))?;
-            file.write_all(bytes)?;
-            file.persist(path).map_err(|error| error.error)
-        };
-        write().map(drop).map_err(|error| FindingsError::Write {
+    fn put(path: &Path, bytes: &[u8]) -> Result<(), FindingsError> {
+        replace(path, bytes, None).map_err(|error| FindingsError::Write {
             path: path.to_owned(),
             error,
         })
@@ -144,15 +134,6 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Process, FindingsError> {
     }
     let file: Result<File<Process>, _> = serde_json::from_slice(bytes);
     Ok(file.map_err(|error| foreign(error.to_string()))?.process)
-}
-
-/// Prints bytes as hexadecimal digits.
-struct Hex<'b>(&'b [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Files of what the sanitizer finds in programs: how processes hand it to `wavelift check exec`.
 //!
 //! Each process has one file of a folder, which it replaces when there is something new: what was found before is not lost
-//! if it ends abruptly, and processes need not wait for each other. Beside them are the code objects of the findings.
+//! if it ends abruptly, and processes need not wait for each other. The folder also has the code objects of the findings.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,6 +11,12 @@ use runtime::sanitizer::Finding;
 use serde::{Deserialize, Serialize};
 
 mod folder;
+
+/// The variable that names the folder to the HSA library.
+pub const VARIABLE: &str = "WAVELIFT_SANITIZE";
+
+/// Variables of the HSA library that exclude it: they change how code is translated or memory is checked.
+pub const EXCLUDED: [&str; 3] = ["WAVELIFT_MEMCHECK", "WAVELIFT_PROFILE", "WAVELIFT_COVERAGE"];
 
 pub use folder::Folder;
 
@@ -93,8 +99,9 @@ impl Process {
     /// Adds what a launch was found to do; is it new?
     pub fn add(&mut self, found: Found) -> bool {
         let is_same = |known: &&mut Found| {
-            let of = |one: &Found| (one.kernel.clone(), one.at.clone(), one.other.clone());
-            known.finding.rule == found.finding.rule && of(known) == of(&found)
+            let same_place = (&known.kernel, &known.at, &known.other)
+                == (&found.kernel, &found.at, &found.other);
+            same_place && known.finding.rule == found.finding.rule
         };
         let Some(known) = self.findings.iter_mut().find(is_same) else {
             self.findings.push(found);

@@ -201,9 +201,8 @@ impl Config {
 
     /// The folder of findings. Nothing else may change how code is translated or memory is checked.
     fn sanitize() -> Result<Option<PathBuf>, Invalid> {
-        let folder = get("WAVELIFT_SANITIZE").map(PathBuf::from);
-        let others = ["WAVELIFT_MEMCHECK", "WAVELIFT_PROFILE", "WAVELIFT_COVERAGE"];
-        let other = others.into_iter().find(|name| flag(name));
+        let folder = get(findings::VARIABLE).map(PathBuf::from);
+        let other = findings::EXCLUDED.into_iter().find(|name| flag(name));
         if let (Some(_), Some(name)) = (&folder, other) {
             let value = get(name).unwrap_or_default();
             let expected = "none, since WAVELIFT_SANITIZE is set";
@@ -218,7 +217,7 @@ impl Config {
         self.stats || self.profile.is_some() || files
     }
 
-    /// Allocations have the size that was asked for, rather than whole pages, so that accesses behind it are found.
+    /// Allocations have the requested size rather than whole pages, so that accesses behind it are found.
     pub(crate) fn exact_sizes(&self) -> bool {
         self.memcheck || self.sanitize.is_some()
     }

@@ -7,7 +7,6 @@ use crate::abi::{Dim3, Handle, Outcome, PitchedPtr, Status, signal_at};
 use crate::clock;
 use crate::lock::lock;
 use crate::pools::{host_address, pointer};
-use crate::record::Recorder;
 use crate::signal::{Change, Signals};
 use crate::state::Runtime;
 
@@ -135,7 +134,7 @@ pub(crate) unsafe fn copy_now(rt: &Runtime, to: u64, from: u64, bytes: usize) ->
     }
     check(rt, to, bytes as u64)?;
     check(rt, from, bytes as u64)?;
-    let _copy = rt.recorder.as_ref().map(Recorder::begin_copy);
+    let _change = rt.begin_change();
     // SAFETY: the caller answers for it.
     unsafe { run(Task::Bytes { to, from, bytes }) };
     Ok(())
@@ -193,11 +192,11 @@ pub(crate) unsafe fn submit(
 /// # Safety
 /// As for [`run`].
 unsafe fn finish(rt: &Runtime, job: &Job) {
-    let copy = rt.recorder.as_ref().map(Recorder::begin_copy);
+    let change = rt.begin_change();
     let start = clock::now();
     // SAFETY: the caller answers for it.
     unsafe { run(job.task) };
-    drop(copy);
+    drop(change);
     if job.completion == 0 || rt.signals.check(job.completion).is_err() {
         return;
     }

@@ -54,7 +54,7 @@ pub(crate) struct Recorder {
 /// How long a launch that is recorded waits for others, and others for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Launches and copies of the program.
+/// Launches of the program, and changes of memory by the host.
 #[derive(Default)]
 struct Launches {
     /// Number of those of the kernels to record.
@@ -77,7 +77,7 @@ enum Refusal {
         limit: u64,
     },
     NoCode,
-    /// Another kernel or a copy ran at the same time.
+    /// Another kernel ran at the same time, or the host changed memory.
     Concurrent,
     Memory(MemoryError),
     Write {
@@ -247,9 +247,9 @@ impl Recorder {
         }
     }
 
-    /// A copy, until what is returned is dropped: it waits as another launch does, and is one for a launch that does not
-    /// wait for it.
-    pub(crate) fn begin_copy(&self) -> Recording<'_> {
+    /// The host changes memory until the result is dropped. Like another launch, this waits for a launch that is recorded; if
+    /// it has waited too long, that launch is refused.
+    pub(crate) fn begin_change(&self) -> Recording<'_> {
         let launches = lock(&self.launches);
         let mut launches = self.wait(launches, |launches| !launches.recorded);
         launches.running += 1;

@@ -18,7 +18,7 @@ use crate::image::Images;
 use crate::lock::{read, write};
 use crate::pools::Pools;
 use crate::queue::Queues;
-use crate::record::{self, Recorder};
+use crate::record::{self, Recorder, Recording};
 use crate::sanitize::Findings;
 use crate::signal::Signals;
 use crate::stats::Totals;
@@ -151,6 +151,11 @@ impl Runtime {
             process: std::process::id(),
             memory,
         })
+    }
+
+    /// The host changes memory until the result is dropped ([`Recorder::begin_change`]).
+    pub(crate) fn begin_change(&self) -> Option<Recording<'_>> {
+        self.recorder.as_ref().map(Recorder::begin_change)
     }
 
     /// Do reports need the files of code objects?

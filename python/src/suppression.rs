@@ -1,6 +1,6 @@
 //! Findings that are known.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,14 +27,6 @@ fn known(rule: &str) -> PyResult<String> {
     )))
 }
 
-impl Suppression {
-    /// Is it about code at this path?
-    fn suits_path(&self, path: Option<&Path>) -> bool {
-        let end = self.0.file.as_ref();
-        end.is_none_or(|end| path.is_some_and(|path| path.ends_with(end)))
-    }
-}
-
 #[pymethods]
 impl Suppression {
     #[new]
@@ -47,8 +39,7 @@ impl Suppression {
         reason: String,
     ) -> PyResult<Suppression> {
         if reason.trim().is_empty() {
-            let message = "the reason is empty; say why the finding is known";
-            return Err(PyValueError::new_err(message));
+            return Err(PyValueError::new_err(manifest::NO_REASON));
         }
         Ok(Suppression(manifest::Suppression {
             place: manifest::Place {
@@ -86,8 +77,8 @@ impl Suppression {
     fn concerns(&self, module: &Module, path: Option<PathBuf>) -> bool {
         let mut kernels = module.inner.kernels();
         known(&self.0.rule).is_ok()
-            && self.suits_path(path.as_deref())
-            && kernels.any(|kernel| self.0.kernel == "*" || self.0.kernel == kernel)
+            && self.0.suits_file(&path.unwrap_or_default())
+            && kernels.any(|kernel| self.0.suits_kernel(kernel))
     }
 
     /// The rule's name.

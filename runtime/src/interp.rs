@@ -26,7 +26,7 @@ mod smem;
 mod stop;
 #[cfg(test)]
 #[allow(clippy::wildcard_enum_match_arm, reason = "no arms of instructions")]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 #[allow(clippy::wildcard_enum_match_arm, reason = "no arms of instructions")]
 mod tests;

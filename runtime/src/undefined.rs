@@ -7,8 +7,8 @@
 //! An instruction without undefined sources defines its result. Otherwise it is executed several times, with
 //! different values in the undefined bits (`undefined/samples.rs`): a result bit that differs depends on them. For moves, logic
 //! and shifts by defined amounts this is exact, so that each operation, form and modifier means here what it means in the
-//! interpreter. An addition is undefined from its lowest such bit upwards; results of all other operations are undefined as a
-//! whole, in each lane with an undefined source.
+//! interpreter. An addition is undefined from its lowest such bit upwards; all bits of the results of other operations are
+//! undefined, in each lane with an undefined source.
 //!
 //! Loads, and stores to LDS and scratch, copy undefined bytes without a report.
 
@@ -22,6 +22,7 @@ use crate::dispatch::KernelCode;
 use crate::engine::{Engine, Exit, Group};
 use crate::fault::{FaultKind, WaveFault};
 use crate::interp::{self, Flow};
+use crate::sanitizer::Side;
 
 mod access;
 mod bytes;
@@ -59,7 +60,7 @@ struct State {
     findings: Findings,
     /// By loaded code and address.
     sites: HashMap<(u64, u64), Arc<Site>>,
-    /// Instructions that may still be executed, if limited.
+    /// Instructions left until the limit, if there is one.
     left: Option<u64>,
 }
 
@@ -121,7 +122,7 @@ impl Engine for Tracker {
 }
 
 impl State {
-    /// The registers of a wave that begins, or goes on.
+    /// The registers of a wave that begins or resumes.
     fn enter(&mut self, wave: &mut WaveState, group: &Group<'_>) -> Registers {
         let id = std::mem::take(&mut wave.resume);
         if id & WaveState::FRESH == 0 {
@@ -139,7 +140,7 @@ impl State {
         self.start.registers(group.gfx, &mut self.findings)
     }
 
-    /// Keeps the registers of a wave that goes on later.
+    /// Keeps the registers of a wave that resumes.
     fn leave(
         &mut self,
         registers: Registers,
@@ -210,16 +211,21 @@ struct Step<'s, 'g> {
 }
 
 impl Step<'_, '_> {
-    /// An undefined value is used at `pc`.
-    fn report(&mut self, rule: Rule, pc: u64, lane: Option<usize>, value: registers::Cell) {
-        let side = crate::sanitizer::Side {
+    /// The instruction at `pc`, executed by this wave.
+    fn side(&self, pc: u64, lane: Option<usize>) -> Side {
+        Side {
             code: self.group.code.id(),
             pc,
             kind: None,
             workgroup: self.group.workgroup,
             wave: self.group.wave,
             lane: lane.map(|lane| lane as u32),
-        };
+        }
+    }
+
+    /// An undefined value is used at `pc`.
+    fn report(&mut self, rule: Rule, pc: u64, lane: Option<usize>, value: registers::Cell) {
+        let side = self.side(pc, lane);
         self.state.findings.add(rule, true, side, value.tag, None);
     }
 }

@@ -29,7 +29,7 @@ use suppress::Suppressions;
 
 /// Checks machine code without running it: waits for memory, required independent instructions,
 /// registers, sizes. With --dynamic, runs launch manifests and checks what their kernels do: data races, accesses out of bounds,
-/// reads of what nobody wrote, barriers. The table [check] of a manifest may ask for this, too (`wavelift help manifest`).
+/// reads of what nobody wrote, barriers. The table [check] of a manifest requests the same (`wavelift help manifest`).
 ///
 /// A finding is a defect, a note is not. Suppressed findings are not printed.
 ///

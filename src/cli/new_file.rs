@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use runtime::files::folder_of;
 use tempfile::{Builder, NamedTempFile};
 
 /// A result that could not be written. What it is about has run.
@@ -52,10 +53,7 @@ impl NewFile {
                 {
                     return Err(io::ErrorKind::PermissionDenied.into());
                 }
-                let folder = match to.parent() {
-                    Some(folder) if !folder.as_os_str().is_empty() => folder,
-                    _ => Path::new("."),
-                };
+                let folder = folder_of(&to);
                 let mut builder = Builder::new();
                 builder.prefix(".wavelift-").suffix(".part");
                 #[cfg(unix)]

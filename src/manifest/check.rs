@@ -39,6 +39,9 @@ pub struct Suppression {
     pub reason: String,
 }
 
+/// Why a suppression without a reason is refused.
+pub const NO_REASON: &str = "the reason is empty; say why the finding is known";
+
 impl Suppression {
     /// The entries `[[suppress]]` of a file's text; `path` is for messages.
     pub fn parse(path: &Path, text: &str) -> Result<Vec<Suppression>, ManifestError> {
@@ -49,12 +52,22 @@ impl Suppression {
         suppressions(&root)
     }
 
+    /// May it stand for something found in a kernel or function?
+    pub fn suits_kernel(&self, routine: &str) -> bool {
+        self.kernel == "*" || self.kernel == routine
+    }
+
+    /// May it stand for something found in a file?
+    pub fn suits_file(&self, file: &Path) -> bool {
+        let end = self.file.as_ref();
+        end.is_none_or(|end| file.ends_with(end))
+    }
+
     /// Does it stand for something found in a file?
     pub fn suits(&self, file: &Path, routine: &str, rule: &str, address: u64) -> bool {
-        let end = self.file.as_ref();
         self.rule == rule
-            && (self.kernel == "*" || self.kernel == routine)
-            && end.is_none_or(|end| file.ends_with(end))
+            && self.suits_kernel(routine)
+            && self.suits_file(file)
             && self.address.is_none_or(|wanted| wanted == address)
     }
 }
@@ -67,13 +80,9 @@ pub(super) fn table(node: &Node<'_>) -> Result<Check, ManifestError> {
         Some(node) => node.boolean(),
         None => Ok(false),
     };
-    let shuffle = table.get("shuffle");
-    let shuffle = shuffle
-        .map(|node| node.integer_in(0..1 << 64))
-        .transpose()?;
     Ok(Check {
         dynamic: is_set("dynamic")?,
-        shuffle: shuffle.map(|seed| seed as u64),
+        shuffle: number(&table, "shuffle")?,
         notes: is_set("notes")?,
         suppressions: suppressions(&table)?,
     })
@@ -91,10 +100,6 @@ fn suppressions(table: &Table<'_>) -> Result<Vec<Suppression>, ManifestError> {
 fn suppression(node: &Node<'_>) -> Result<Suppression, ManifestError> {
     let table = node.table("a table with `rule`, `kernel` and `reason`")?;
     table.only(keys::SUPPRESS.names())?;
-    let address = table.get("address");
-    let address = address
-        .map(|node| node.integer_in(0..1 << 64))
-        .transpose()?;
     let file = table.get("file");
     let file = file
         .map(|node| node.string("the end of a path"))
@@ -107,9 +112,15 @@ fn suppression(node: &Node<'_>) -> Result<Suppression, ManifestError> {
             .string("a kernel's name, or \"*\" for all")?
             .to_owned(),
         file: file.map(PathBuf::from),
-        address: address.map(|address| address as u64),
+        address: number(&table, "address")?,
         reason: reason(&table.need("reason")?)?,
     })
+}
+
+/// A number of 64 bits.
+fn number(table: &Table<'_>, key: &str) -> Result<Option<u64>, ManifestError> {
+    let number = table.get(key).map(|node| node.integer_in(0..1 << 64));
+    Ok(number.transpose()?.map(|number| number as u64))
 }
 
 /// The name of a rule that there is.
@@ -127,7 +138,7 @@ fn rule(node: &Node<'_>) -> Result<String, ManifestError> {
 fn reason(node: &Node<'_>) -> Result<String, ManifestError> {
     let text = node.string("the reason why it is known")?;
     match text.trim() {
-        "" => Err(node.error("the reason is empty; say why the finding is known")),
+        "" => Err(node.error(NO_REASON)),
         _ => Ok(text.to_owned()),
     }
 }

@@ -137,6 +137,7 @@ pub unsafe extern "C" fn hsa_amd_memory_fill(
         let first = pointer(host_address(at)).cast::<u32>();
         // SAFETY: head of the module; aligned, not null, and allocated where it is guest memory.
         let words = unsafe { std::slice::from_raw_parts_mut(first, count) };
+        let _change = rt.begin_change();
         words.fill(value);
         Ok(())
     })

@@ -212,6 +212,7 @@ pub unsafe extern "C" fn hsa_ext_image_copy(
     guard(|| {
         let rt = on_gpu(agent)?;
         let (from, to) = (image::get(rt, from)?, image::get(rt, to)?);
+        let _change = rt.begin_change();
         // SAFETY: head of the module.
         unsafe {
             let (from_offset, to_offset) = (given(from_offset)?, given(to_offset)?);
@@ -228,7 +229,9 @@ fn transfer(
     into: bool,
 ) -> RawStatus {
     guard(|| {
-        let image = image::get(on_gpu(agent)?, image)?;
+        let rt = on_gpu(agent)?;
+        let image = image::get(rt, image)?;
+        let _change = rt.begin_change();
         // SAFETY: head of the module.
         unsafe { image::transfer(&image, &given(region)?, &outside, into) }
     })
@@ -274,7 +277,9 @@ pub unsafe extern "C" fn hsa_ext_image_clear(
     region: *const ImageRegion,
 ) -> RawStatus {
     guard(|| {
-        let image = image::get(on_gpu(agent)?, image)?;
+        let rt = on_gpu(agent)?;
+        let image = image::get(rt, image)?;
+        let _change = rt.begin_change();
         // SAFETY: head of the module.
         unsafe { image::clear(&image, &given(region)?, colour) }
     })

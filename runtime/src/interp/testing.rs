@@ -43,6 +43,15 @@ impl Machine {
 
     /// Runs the words, then the end of the program.
     pub(crate) fn run(&mut self, words: &[u32]) -> Exit {
+        self.with(words, |wave, group| Interpreter.run(wave, group, &mut 1000))
+    }
+
+    /// Calls a function with the wave at the beginning of the words, behind which the program ends.
+    pub(crate) fn with<R>(
+        &mut self,
+        words: &[u32],
+        run: impl FnOnce(&mut WaveState, &mut Group<'_>) -> R,
+    ) -> R {
         let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         bytes.extend(END.to_le_bytes());
         let code = LoadedCode::from_bytes(&self.memory, self.gfx, &bytes).expect("room for code");
@@ -62,7 +71,7 @@ impl Machine {
             counting: true,
             stats: &mut stats,
         };
-        Interpreter.run(&mut self.wave, &mut group, &mut 1000)
+        run(&mut self.wave, &mut group)
     }
 
     /// As [`Machine::run`], and the program must reach its end.

@@ -109,7 +109,8 @@ pub(super) struct Key {
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     by_key: HashMap<Key, usize>,
-    all: Vec<(Key, Finding)>,
+    /// The key is missing where numbers of instructions have been given anew since.
+    all: Vec<(Option<Key>, Finding)>,
 }
 
 impl Findings {
@@ -118,7 +119,7 @@ impl Findings {
         finding.launch = key.launch;
         let Some(&index) = self.by_key.get(&key) else {
             self.by_key.insert(key, self.all.len());
-            self.all.push((key, finding));
+            self.all.push((Some(key), finding));
             return;
         };
         let known = &mut self.all[index].1;
@@ -132,6 +133,7 @@ impl Findings {
     /// Numbers of instructions are given anew: what is found from now on is not the same.
     pub(super) fn forget_sites(&mut self) {
         self.by_key.clear();
+        self.all.iter_mut().for_each(|(key, _)| *key = None);
     }
 
     /// Notes which allocations accesses to global memory are in.
@@ -151,11 +153,13 @@ impl Findings {
 
     /// Removes those of a launch, or all.
     pub(super) fn take(&mut self, launch: Option<u64>) -> Vec<Finding> {
-        let is_taken = |(key, _): &(Key, Finding)| launch.is_none_or(|launch| launch == key.launch);
         let all = std::mem::take(&mut self.all);
-        let (taken, left): (Vec<_>, Vec<_>) = all.into_iter().partition(is_taken);
+        let (taken, left): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|(_, one)| launch.is_none_or(|launch| launch == one.launch));
         let keys = left.iter().enumerate();
-        self.by_key = keys.map(|(index, (key, _))| (*key, index)).collect();
+        let keys = keys.filter_map(|(index, (key, _))| Some(((*key)?, index)));
+        self.by_key = keys.collect();
         self.all = left;
         taken.into_iter().map(|(_, finding)| finding).collect()
     }

@@ -172,7 +172,7 @@ impl Record {
         }
     }
 
-    /// Is it of a load by several waves of a workgroup, in this interval or a later one?
+    /// Is it of a load by several waves of a workgroup, in this interval or after it?
     pub(super) fn is_read_by_waves_since(self, first: u64) -> bool {
         self.state() == State::ReadByWaves && self.is_since(first)
     }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::addresses::Addresses;
 use super::order::Order;
 use super::record::{AccessKind, Accessor, Conflict, Record};
+use super::running::Running;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
@@ -61,7 +62,39 @@ pub(super) struct How<'o> {
     pub(super) order: &'o Order,
 }
 
-impl How<'_> {
+impl<'o> How<'o> {
+    /// That of an access to global memory by a workgroup.
+    pub(super) fn global(
+        kind: AccessKind,
+        by: Accessor,
+        group: &Running,
+        order: &'o Order,
+    ) -> Self {
+        How {
+            kind,
+            by,
+            first: group.dispatch.first,
+            round: None,
+            order,
+        }
+    }
+
+    /// That of an access to LDS by a wave of a workgroup.
+    pub(super) fn lds(
+        kind: AccessKind,
+        by: Accessor,
+        (group, wave): (&Running, u32),
+        order: &'o Order,
+    ) -> Self {
+        How {
+            kind,
+            by,
+            first: group.first,
+            round: group.round(wave as u8),
+            order,
+        }
+    }
+
     /// Would the access change nothing in a record, and conflict with nothing?
     #[inline]
     fn is_settled(&self, record: Record) -> bool {

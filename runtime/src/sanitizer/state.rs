@@ -350,13 +350,7 @@ impl State {
         let made = (access, by);
         let acquires = self.sites.uses(group.code).acquires;
         let (_, running) = self.current.as_ref().expect("a workgroup was entered");
-        let how = How {
-            kind: access.kind,
-            by,
-            first: running.dispatch.first,
-            round: None,
-            order: &self.order,
-        };
+        let how = How::global(access.kind, by, running, &self.order);
         let inside = self.allocations[usize::from(by.site) % RECENT];
         let left = unsettled(&self.shadow, &access, &how, inside);
         let mut met = Vec::new();
@@ -366,13 +360,7 @@ impl State {
                 self.observe_flags(&made, &run);
             }
             let (_, running) = self.current.as_ref().expect("a workgroup was entered");
-            let how = How {
-                kind: access.kind,
-                by,
-                first: running.dispatch.first,
-                round: None,
-                order: &self.order,
-            };
+            let how = How::global(access.kind, by, running, &self.order);
             let found = &mut |at, what| {
                 if let Met::Conflict(conflict) = what {
                     met.push((at, run.lane(at, &access), conflict));

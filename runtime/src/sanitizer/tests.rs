@@ -1,8 +1,13 @@
 //! Records, their order and shadows, without waves.
 
+use frontend::LANES;
+
+use super::addresses::Addresses;
+use super::findings::{Finding, Findings, Key, Rule, Side};
 use super::order::{Clock, Interval, Order};
 use super::record::{AccessKind, Accessor, Conflict, Record};
 use super::shadow::{How, Met, Shadow};
+use crate::mix::mix;
 
 use AccessKind::{Atomic, CoherentRead, Read, Write};
 
@@ -50,6 +55,17 @@ impl Waves {
             site: interval as u16,
             releases: false,
             learns: false,
+        }
+    }
+
+    /// An access to global memory.
+    fn how(&self, interval: u64, kind: AccessKind) -> How<'_> {
+        How {
+            kind,
+            by: self.by(interval),
+            first: self.first,
+            round: None,
+            order: &self.order,
         }
     }
 
@@ -177,13 +193,7 @@ fn access(
     address: u64,
     bytes: u64,
 ) -> Vec<u64> {
-    let how = How {
-        kind,
-        by: waves.by(interval),
-        first: waves.first,
-        round: None,
-        order: &waves.order,
-    };
+    let how = waves.how(interval, kind);
     let mut met = Vec::new();
     shadow.access(address, bytes, &how, &mut |at, what| {
         if let Met::Conflict(_) = what {
@@ -245,4 +255,100 @@ fn others_may_read_what_they_were_told_of() {
     // What was stored since is not told.
     let accesses = [(A_BEHIND, Write), (B_BEHIND, Read), (OTHER, Read)];
     assert!(waves.last(&accesses).is_some());
+}
+
+#[test]
+fn findings_of_other_numbers_of_instructions_are_others() {
+    let side = Side {
+        code: 1,
+        pc: 0x100,
+        kind: None,
+        workgroup: [0; 3],
+        wave: 0,
+        lane: None,
+    };
+    let key = Key {
+        launch: 1,
+        rule: Rule::BarrierLanes,
+        site: 3,
+        other: None,
+    };
+    let other = Side { pc: 0x200, ..side };
+    let mut findings = Findings::default();
+    findings.add(key, Finding::new(key.rule, side, None));
+    findings.forget_sites();
+    assert_eq!(findings.take(Some(2)), []);
+    findings.add(key, Finding::new(key.rule, other, None));
+    let found = findings.take(Some(1));
+    let found: Vec<_> = found.iter().map(|one| (one.at.pc, one.count)).collect();
+    assert_eq!(found, [(0x100, 1), (0x200, 1)]);
+}
+
+#[test]
+fn settled_lanes_change_nothing() {
+    let waves = Waves::new();
+    let mut shadow = Shadow::new(0, 0x1000);
+    let mut settled = 0;
+    for step in 0..2000 {
+        let random = |n: u64| mix(step << 8 | n);
+        let interval = [A, B, A_BEHIND, OTHER][random(200) as usize % 4];
+        let kind = [Read, Read, Write][random(201) as usize % 3];
+        let bytes = [1, 4, 8][random(202) as usize % 3];
+        // Runs with repetitions, in some granules.
+        let first = random(203) % 0x400 / bytes * bytes;
+        let repeated = random(204) as usize % 4 + 1;
+        let lanes: [u64; LANES] =
+            std::array::from_fn(|lane| first + (lane / repeated) as u64 * bytes);
+        let how = waves.how(interval, kind);
+        let exec = random(205) | random(206);
+        let left = shadow.unsettled((&Addresses::Lanes(&lanes), bytes), exec, &how, (0, 0x480));
+        for lane in (0..LANES).filter(|lane| (exec & !left) >> lane & 1 != 0) {
+            settled += 1;
+            let at = lanes[lane]..lanes[lane] + bytes;
+            assert!(at.end <= 0x480, "{at:x?}");
+            let records = |shadow: &Shadow| at.clone().map(|at| shadow.get(at)).collect::<Vec<_>>();
+            let before = records(&shadow);
+            let met = &mut |at, what| panic!("{at:#x} {what:?}");
+            shadow.access(at.start, bytes, &how, met);
+            assert_eq!(records(&shadow), before, "{at:x?}");
+        }
+        for lane in (0..LANES).filter(|lane| left >> lane & 1 != 0) {
+            shadow.access(lanes[lane], bytes, &how, &mut |_, _| {});
+        }
+    }
+    assert!(settled > 5_000, "{settled}");
+}
+
+#[test]
+fn rounds_of_lds_find_what_records_find() {
+    let waves = Waves::new();
+    for seed in 0..500 {
+        let mut shadows = [(); 2].map(|()| Shadow::new(0, 0x1000));
+        for step in 0..60 {
+            let random = |n: u64| mix(seed << 16 | step << 8 | n);
+            // The waves of a workgroup, first before a barrier and then behind it.
+            let behind = step >= 30;
+            let interval =
+                [[A, B], [A_BEHIND, B_BEHIND]][usize::from(behind)][random(0) as usize % 2];
+            let kind = [Read, Read, Write, Atomic, CoherentRead][random(1) as usize % 5];
+            let bytes = [4, 4, 64][random(2) as usize % 3];
+            let address = random(3) % 128 / bytes * bytes;
+            let round = waves.first + if behind { A_BEHIND } else { A };
+            let found = [None, Some(round)].map(|round| How {
+                round,
+                ..waves.how(interval, kind)
+            });
+            let mut found = found.iter().zip(&mut shadows).map(|(how, shadow)| {
+                let mut met = Vec::new();
+                shadow.access(address, bytes, how, &mut |at, what| {
+                    // A granule with one record is one conflict.
+                    met.push((at / 64, matches!(what, Met::Unwritten)));
+                });
+                met.sort_unstable();
+                met.dedup();
+                met
+            });
+            assert_eq!(found.next(), found.next(), "seed {seed}, step {step}");
+        }
+    }
 }

@@ -111,23 +111,19 @@ impl Step<'_, '_> {
             first: M0.into(),
             count: 1,
         });
-        let spans = sources
+        let mut spans = sources
             .iter()
             .filter_map(|&n| self.source_span(n))
             .chain(m0);
-        let found = spans
-            .filter_map(|span| self.first_undefined(span, exec))
-            .next();
+        let found = spans.find_map(|span| self.first_undefined(span, exec));
         if let Some((lane, cell)) = found {
             self.report(Rule::Address, pc, lane, cell);
         }
     }
 
     fn check_export(&mut self, pc: u64, exec: u64) {
-        let spans = (0..4).filter_map(|n| self.source_span(n));
-        let found = spans
-            .filter_map(|span| self.first_undefined(span, exec))
-            .next();
+        let mut spans = (0..4).filter_map(|n| self.source_span(n));
+        let found = spans.find_map(|span| self.first_undefined(span, exec));
         if let Some((lane, cell)) = found {
             self.report(Rule::Output, pc, lane, cell);
         }
@@ -300,14 +296,7 @@ impl Step<'_, '_> {
         }
         let certain = value.tag.is_computed() || value.bits.iter().all(|&bits| bits == u8::MAX);
         let lowest = value.bits.iter().position(|&bits| bits != 0).unwrap_or(0);
-        let side = crate::sanitizer::Side {
-            code: self.group.code.id(),
-            pc,
-            kind: None,
-            workgroup: self.group.workgroup,
-            wave: self.group.wave,
-            lane: accessed.lane.map(|lane| lane as u32),
-        };
+        let side = self.side(pc, accessed.lane);
         let address = address.saturating_add(lowest as u64);
         let findings = &mut self.state.findings;
         findings.add(Rule::Output, certain, side, value.tag, Some(address));

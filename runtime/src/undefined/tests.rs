@@ -1,49 +1,18 @@
 //! Propagation of undefined bits, by instructions of gfx906 that a wave of one workgroup executes.
 
+use frontend::Gfx;
 use frontend::registers::{Reg, SCC, VGPR};
-use frontend::{Gfx, WaveState};
 
 use super::*;
-use crate::LoadedCode;
-use crate::engine::{Scratch, Stats};
-use crate::lds::Lds;
-use crate::memory::{Memory, Options};
+use crate::interp::testing::Machine;
 use crate::undefined::registers::Cell;
-
-const END: u32 = 0xbf81_0000;
 
 /// Undefined bits of registers before a sequence, and what is undefined behind it: bits of registers in lane 0.
 fn after(before: &[(Reg, u32)], words: &[u32], of: &[Reg]) -> (Vec<u32>, Vec<Finding>) {
-    let memory = Memory::with_options(Options {
-        reserve: 1 << 24,
-        ..Options::default()
-    })
-    .unwrap();
-    let words: Vec<u32> = words.iter().copied().chain([END]).collect();
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let code = LoadedCode::from_bytes(&memory, Gfx::Gfx906, &bytes).unwrap();
-    let mut lds = Lds::new(false);
-    lds.reset(256);
-    let mut stats = Stats::default();
-    let mut group = Group {
-        memory: &memory,
-        code: &code,
-        gfx: Gfx::Gfx906,
-        lds: &mut lds,
-        scratch: Scratch::default(),
-        workgroup: [0; 3],
-        wave: 0,
-        waves: 1,
-        checked: false,
-        dispatch: 0,
-        counting: false,
-        stats: &mut stats,
-    };
-    let mut wave = WaveState::new_boxed();
-    wave.pc = code.base();
-    wave.set_exec(1);
-    wave.sgpr[1] = 0xff;
-    wave.vgpr[1] = [0xff; 64];
+    let mut machine = Machine::new(Gfx::Gfx906);
+    machine.wave.set_exec(1);
+    machine.wave.sgpr[1] = 0xff;
+    machine.wave.vgpr[1] = [0xff; 64];
     let mut state = State::default();
     let mut registers = Registers::default();
     let tag = state.findings.tag(Origin {
@@ -53,15 +22,15 @@ fn after(before: &[(Reg, u32)], words: &[u32], of: &[Reg]) -> (Vec<u32>, Vec<Fin
     for &(reg, bits) in before {
         registers.set(reg, 0, Cell { bits, tag });
     }
-    for _ in 1..words.len() {
-        if code.inst_at(wave.pc).unwrap().op() == frontend::Op::Endpgm {
-            break;
+    machine.with(words, |wave, group| {
+        for _ in words {
+            let inst = *group.code.inst_at(wave.pc).unwrap();
+            if inst.op() == frontend::Op::Endpgm {
+                break;
+            }
+            state.step(&mut registers, wave, group, &inst).unwrap();
         }
-        let inst = *code.inst_at(wave.pc).unwrap();
-        state
-            .step(&mut registers, &mut wave, &mut group, &inst)
-            .unwrap();
-    }
+    });
     let bits = of.iter().map(|&reg| registers.get(reg, 0).bits);
     (bits.collect(), state.findings.take())
 }
@@ -117,7 +86,7 @@ fn scc_is_defined_by_a_defined_bit() {
 fn masks_are_undefined_by_lanes() {
     let (found, _) = after(&[(V0, 1)], &[0x7d94_0300], &[106, 107]); // v_cmp_eq_u32 vcc, v0, v1
     assert_eq!(found, [1, 0]);
-    // v_cndmask_b32 v2, v1, v1, vcc is the same either way.
+    // v_cndmask_b32 v2, v1, v1, vcc is the same for both conditions.
     assert_eq!(bits(&[(106, 1)], &[0x0004_0301], V2), 0);
     // v_cndmask_b32 v2, 0, v1, vcc differs in the bits of v1.
     assert_eq!(bits(&[(106, 1)], &[0x0004_0280], V2), 0xff);

@@ -91,7 +91,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
 
 /// Variables of the HSA library that it refuses together with the sanitizer.
 fn refuse_variables() -> anyhow::Result<()> {
-    for name in ["WAVELIFT_MEMCHECK", "WAVELIFT_PROFILE", "WAVELIFT_COVERAGE"] {
+    for name in findings::EXCLUDED {
         let value = std::env::var_os(name).unwrap_or_default();
         if !value.is_empty() && value != "0" {
             bail!("{name} is set, which check exec cannot be combined with; unset it");
@@ -104,7 +104,7 @@ fn refuse_variables() -> anyhow::Result<()> {
 fn run(args: &Args, folder: &Path, out: &mut Output) -> anyhow::Result<Ended> {
     let mut started = args.guest.prepare(&args.program)?;
     let command = &mut started.command;
-    command.env("WAVELIFT_SANITIZE", folder);
+    command.env(findings::VARIABLE, folder);
     let reporting = &args.reporting;
     if args.output.is_none() && (reporting.json || reporting.sarif) {
         let stderr = io::stderr().as_fd().try_clone_to_owned();

@@ -182,7 +182,7 @@ impl Results {
     }
 
     /// Is something found at an address of a file's routine to be reported? Otherwise it is counted: suppressed, or a note
-    /// that is not asked for.
+    /// that is not requested.
     pub(super) fn admits(
         &mut self,
         scope: &mut Scope<'_>,

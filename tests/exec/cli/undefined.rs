@@ -65,8 +65,8 @@ fn each_use_is_found_on_both_engines_and_none_of_the_repaired() {
         for target in TARGETS {
             for pair in &pairs {
                 // Of some the translator's run raises no suspicion.
-                let asks = pair.contains_key("asked") && engine == "jit";
-                let options: &[&str] = match asks {
+                let requests = pair.contains_key("requested") && engine == "jit";
+                let options: &[&str] = match requests {
                     true => &["--engine", engine, "--undefined"],
                     false => &["--engine", engine],
                 };

@@ -40,14 +40,7 @@ impl State {
         let (access, by) = made;
         let (mut met, mut outside) = (Vec::new(), None);
         let (_, running) = self.current.as_ref().expect("a workgroup was entered");
-        let (first, round) = (running.first, running.round(access.wave as u8));
-        let how = How {
-            kind: access.kind,
-            by,
-            first,
-            round,
-            order: &self.order,
-        };
+        let how = How::lds(access.kind, by, (running, access.wave), &self.order);
         let left = unsettled(&running.lds, &access, &how, (0, size));
         for run in left.runs() {
             if uses.lds_flags
@@ -56,13 +49,7 @@ impl State {
                 self.observe_lds_flags(&made, &run);
             }
             let (_, running) = self.current.as_mut().expect("a workgroup was entered");
-            let how = How {
-                kind: access.kind,
-                by,
-                first,
-                round,
-                order: &self.order,
-            };
+            let how = How::lds(access.kind, by, (running, access.wave), &self.order);
             // What is behind the LDS is not accessed.
             let bytes = run.bytes.min(size.saturating_sub(run.address));
             if bytes < run.bytes {

@@ -1,6 +1,7 @@
 //! Undefined values that reach an address, a branch or an output: the manifest runs once more, on the interpreter that
 //! tracks them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use runtime::dispatch::KernelCode;
@@ -24,20 +25,23 @@ pub(super) enum Suspicion {
     None,
     /// Something is suspicious, so for [`LIMIT`] instructions.
     Raised,
-    /// The command asks for it.
-    Asked,
+    /// By an option, without a limit.
+    Requested,
 }
 
 impl Suspicion {
-    /// Before the manifest runs: it is `asked` for or the interpreter is, a buffer is declared undefined, or a kernel uses scratch
+    /// Before the manifest runs: it is `requested` or the interpreter is, a buffer is declared undefined, or a kernel uses scratch
     /// or may read a register that nobody wrote.
-    pub(super) fn new(session: &Session, asked: bool) -> Suspicion {
-        if asked || session.device.options().engine == EngineKind::Interp {
-            return Suspicion::Asked;
+    pub(super) fn new(session: &Session, requested: bool) -> Suspicion {
+        if requested || session.device.options().engine == EngineKind::Interp {
+            return Suspicion::Requested;
         }
         let declared = session.manifest.buffers.iter().any(|spec| spec.undefined);
-        let mut kernels = session.dispatches.iter().map(|planned| &planned.kernel);
-        match declared || kernels.any(may_read_unwritten) {
+        let kernels = session.dispatches.iter().map(|planned| &planned.kernel);
+        // A kernel of many dispatches is examined once.
+        let code = |kernel: &Kernel| (kernel.module().code().id(), kernel.name().to_owned());
+        let kernels: HashMap<_, _> = kernels.map(|kernel| (code(kernel), kernel)).collect();
+        match declared || kernels.into_values().any(may_read_unwritten) {
             true => Suspicion::Raised,
             false => Suspicion::None,
         }
@@ -73,7 +77,7 @@ pub(super) fn run(
     let tracker = Arc::new(match suspicion {
         Suspicion::None => return Ok(()),
         Suspicion::Raised => Tracker::with_limit(LIMIT),
-        Suspicion::Asked => Tracker::default(),
+        Suspicion::Requested => Tracker::default(),
     });
     let device = DeviceOptions {
         engine: EngineKind::Interp,

@@ -241,7 +241,7 @@ fn races(target: &str) -> Vec<PathBuf> {
     paths.map(PathBuf::from).collect()
 }
 
-/// Examples of the quick form, by the beginning of their names.
+/// Examples of the form that CI runs, by the beginning of their names.
 const QUICK: [&str; 2] = ["reduction.gfx906", "histogram.gfx906"];
 
 /// With `BARRIERS=all` the kernels of all targets, of `examples` and `benches/manifests/small`.
