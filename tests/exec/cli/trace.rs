@@ -17,7 +17,10 @@ fn the_text_is_that_of_the_golden_file() {
     ]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{}", run.stdout);
     // Without the time of the run.
-    let got = run.stdout.lines().filter(|line| !line.starts_with("trace: "));
+    let got = run
+        .stdout
+        .lines()
+        .filter(|line| !line.starts_with("trace: "));
     let got: String = got.map(|line| format!("{line}\n")).collect();
     let path = root().join("tests/golden/trace.txt");
     if std::env::var_os("BLESS").is_some() {
