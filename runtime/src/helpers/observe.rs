@@ -134,10 +134,10 @@ fn shape(low: &Words<'_>, high: &Words<'_>, bytes: u32) -> Option<Addresses<'sta
         return Some(Addresses::Same(first));
     };
     let apart = |step: u32| {
-        // Without branches, so that it vectorises.
-        let numbers = low.iter().zip(0..LANES as u32);
-        numbers.fold(0, |apart, (&word, n)| {
-            apart | (word ^ low[0].wrapping_add(n * step))
+        // Without branches and products, so that it vectorises.
+        let pairs = low.iter().zip(&low[1..]);
+        pairs.fold(0, |apart, (word, next)| {
+            apart | (next.wrapping_sub(*word) ^ step)
         })
     };
     if low[1] == low[0] {
