@@ -51,7 +51,9 @@ impl Shuffle {
         group: &mut Group<'_>,
         fuel: u64,
     ) -> Stop {
-        let mut choice = self.seed ^ waves.first().map_or(0, |wave| wave.pc);
+        // A seed has one meaning, wherever the code is loaded.
+        let place = waves.first().map_or(0, |wave| group.code.local(wave.pc));
+        let mut choice = self.seed ^ place;
         while sets.ready != 0 {
             choice = mix(choice);
             let skipped = choice % u64::from(sets.ready.count_ones());

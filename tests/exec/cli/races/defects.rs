@@ -113,6 +113,30 @@ fn results_that_depend_on_the_order_are_found() {
     }
 }
 
+/// Each process has its memory elsewhere.
+#[test]
+fn a_seed_means_one_order_of_waves() {
+    let home = folder("defects-seed");
+    let code_object = root().join("tests/kernels/races/counters.gfx906.co");
+    let manifest = format!(
+        "[buffers]\nx = {{ type = \"u32\", random = {{ seed = 1 }}, count = 512 }}\n\
+         y = {{ type = \"u32\", count = 1 }}\nlist = {{ type = \"u32\", count = 512 }}\n\
+         [[dispatch]]\ncode_object = {:?}\nkernel = \"append_repaired\"\ngrid = [512]\nworkgroup = [256]\n\
+         args = [\"@x\", \"@y\", \"@list\"]\n",
+        code_object.display().to_string()
+    );
+    let path = file(&home, "append.toml", manifest);
+    let by_seed = ["1", "2", "3", "4"].map(|seed| {
+        let words = ["check", &path, "--dynamic", "--json", "--shuffle", seed];
+        let [first, again] = [(); 2].map(|()| found(&wavelift(&words)));
+        assert_eq!(first, again, "seed {seed}");
+        first.into_iter().map(|[_, rule, _, why]| (rule, why))
+    });
+    let by_seed: Vec<_> = by_seed.into_iter().flatten().collect();
+    let dependent = by_seed.iter().filter(|(rule, _)| rule == "order-dependent");
+    assert_ne!(dependent.count(), 0, "{by_seed:?}");
+}
+
 #[test]
 fn other_outputs_and_suppressions_are_those_of_static_checks() {
     let home = folder("defects-outputs");
