@@ -1,18 +1,20 @@
 //! `wavelift check --dynamic`: what kernels of launch manifests do when they run.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
 use runtime::foreign;
+use runtime::lockstep::Snapshot;
 use wavelift::check::Severity;
 use wavelift::sanitizer::{self, Described, ORDER_DEPENDENT};
-use wavelift::{Device, DeviceOptions, Error, Kernel, Settings};
+use wavelift::{Buffer, Device, DeviceOptions, Error, Kernel, Settings};
 
 use super::{Found, Reported, Results, Scope};
 use crate::cli::input::Input;
 use crate::cli::options::{EngineChoice, RunOptions, seconds};
 use crate::cli::output::complain;
-use crate::cli::session::Session;
+use crate::cli::session::{Planned, Session};
 
 mod undefined;
 
@@ -27,7 +29,7 @@ pub(super) struct Options {
     /// Seconds after which a dispatch is stopped [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
-    /// Also run workgroups and waves in another order, which depends on this number, and compare the buffers
+    /// Repeat each launch with workgroups and waves in another order, which depends on this number, and compare the buffers
     #[arg(long, value_name = "SEED")]
     shuffle: Option<u64>,
     /// Always look for uses of undefined values, and without a limit; with --engine interp this is on by itself
@@ -50,21 +52,13 @@ pub(super) fn run(
         timeout: running.timeout,
         ..options.device(&running.engine)
     });
-    let session = |sanitize| {
-        let device = DeviceOptions {
-            sanitize,
-            ..device.clone()
-        };
-        input
-            .clone()
-            .session(Device::with_options(device)?, &options)
+    let sanitized = DeviceOptions {
+        sanitize: true,
+        ..device.clone()
     };
-    let shuffled = |seed| -> anyhow::Result<Shuffled> {
-        let session = session(false)?;
-        Ok(Shuffled { session, seed })
-    };
-    let mut shuffled = shuffle.map(shuffled).transpose()?;
-    let session = session(true)?;
+    let session = input
+        .clone()
+        .session(Device::with_options(sanitized)?, &options)?;
     let mut about = About {
         file: foreign::path(path).to_string(),
         scope,
@@ -73,66 +67,85 @@ pub(super) fn run(
     let settings = session.device.settings();
     let mut suspicion = Suspicion::new(&session, running.undefined);
     let mut faulted = false;
-    'launches: for (number, planned) in session.dispatches.iter().enumerate() {
+    // Kernels whose results depend on the order.
+    let mut dependent = HashSet::new();
+    'launches: for planned in &session.dispatches {
         let kernel = &planned.kernel;
         let counts = about.scope.reporting.wants(kernel.name());
         for _ in 0..planned.repeat {
+            let reorder = shuffle.filter(|_| counts && !dependent.contains(kernel.name()));
+            let reorder = reorder.map(|seed| Reordered::new(&session, seed));
+            let reorder = reorder.transpose()?;
             let ended = session.launch(planned, &settings);
             let findings = session.device.findings();
             suspicion.add(&findings);
             if counts {
                 about.add(&session, kernel, findings);
             }
-            let compared = ended.and_then(|_| match &shuffled {
-                Some(shuffled) => shuffled.launch(number, &session),
+            let compared = ended.and_then(|_| match &reorder {
+                Some(reorder) => reorder.launch(planned),
                 None => Ok(None),
             });
-            let element = match compared {
-                Ok(element) => element,
+            match compared {
+                Ok(None) => {}
+                Ok(Some((element, seed))) => {
+                    dependent.insert(kernel.name().to_owned());
+                    about.add_order(kernel, &element, seed);
+                }
                 Err(error) => {
                     complain(format_args!("fault: {error}"));
                     faulted = true;
                     break 'launches;
                 }
-            };
-            // What follows a difference differs as well.
-            if let Some(element) = element
-                && let Some(Shuffled { seed, .. }) = shuffled.take()
-                && counts
-            {
-                about.add_order(kernel, &element, seed);
             }
         }
         about.results.routines += usize::from(counts);
     }
+    // Its guest memory may have a place that the next one needs.
+    drop(session);
     undefined::run(&input, &device, &suspicion, &mut about)?;
     Ok(faulted)
 }
 
-/// The manifest with another order of workgroups and waves.
-struct Shuffled {
-    session: Session,
+/// A launch that is repeated with another order of workgroups and waves.
+struct Reordered<'a> {
+    session: &'a Session,
     seed: u64,
+    /// Memory before the launch.
+    before: Snapshot,
 }
 
-impl Shuffled {
-    /// Launches a dispatch; the first element of a buffer that differs then from the other session's.
-    fn launch(&self, number: usize, other: &Session) -> Result<Option<String>, Error> {
+impl<'a> Reordered<'a> {
+    /// Before the launch.
+    fn new(session: &'a Session, seed: u64) -> Result<Reordered<'a>, Error> {
+        Ok(Reordered {
+            session,
+            seed,
+            before: Snapshot::take(&session.device.memory())?,
+        })
+    }
+
+    /// After the launch, repeats it from the same memory: the first element of a buffer that differs then, and the seed. Memory
+    /// is afterwards as the launch left it.
+    fn launch(&self, planned: &Planned) -> Result<Option<(String, u64)>, Error> {
+        let device = &self.session.device;
+        let after = Snapshot::take(&device.memory())?;
+        self.before.restore(&device.memory())?;
         let settings = Settings {
             shuffle: Some(self.seed),
-            ..self.session.device.settings()
+            ..device.settings()
         };
-        self.session
-            .launch(&self.session.dispatches[number], &settings)?;
-        for (index, buffer) in other.buffers.iter().enumerate() {
-            let [mine, others] = [self.session.read(index)?, other.read(index)?];
-            let mut bytes = mine.bytes.iter().zip(&others.bytes);
-            if let Some(at) = bytes.position(|(mine, other)| mine != other) {
-                let (element, ..) = other.element_at(buffer.address() + at as u64);
-                return Ok(Some(element));
-            }
-        }
-        Ok(None)
+        self.session.launch(planned, &settings)?;
+        // Accesses were compared in the ordinary order, by what orders them and not by when they were made.
+        let _ = device.findings();
+        let changes = after.undo(&device.memory())?;
+        let element = |buffer: &Buffer| {
+            let range = buffer.address()..buffer.address() + buffer.len();
+            let mut changed = changes.iter().map(|change| change.address);
+            let at = changed.find(|at| range.contains(at))?;
+            Some((self.session.element_at(at).0, self.seed))
+        };
+        Ok(self.session.buffers.iter().find_map(element))
     }
 }
 

@@ -16,7 +16,7 @@ pub const CHECK: Section = Section {
         key(
             "shuffle",
             "integer",
-            "Seed of another order of workgroups and waves, in which dynamic checks run everything once more. Default: none.",
+            "Seed of another order of workgroups and waves, in which dynamic checks repeat each launch. Default: none.",
         ),
         key("notes", "boolean", "Notes are printed. Default: false."),
         key(

@@ -137,6 +137,39 @@ fn a_seed_means_one_order_of_waves() {
     assert_ne!(dependent.count(), 0, "{by_seed:?}");
 }
 
+/// A recorded launch has its memory at one address, of which there is only one at a time.
+#[test]
+fn manifests_with_a_place_for_memory_run_more_than_once() {
+    let manifest = "tests/kernels/trace/placed.toml";
+    let outcome = wavelift(&[
+        "check",
+        manifest,
+        "--dynamic",
+        "--shuffle",
+        "1",
+        "--undefined",
+    ]);
+    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+    assert_eq!(outcome.stdout, "0 findings and 0 notes in 1 routine\n");
+}
+
+/// Each launch begins with what the one before left in the order of numbers.
+#[test]
+fn a_launch_is_repeated_from_the_same_memory() {
+    let home = folder("defects-repeat");
+    let code_object = root().join("tests/kernels/races/counters.gfx906.co");
+    let manifest = format!(
+        "[buffers]\nx = {{ type = \"u32\", random = {{ seed = 1 }}, count = 64 }}\n\
+         y = {{ type = \"u32\", count = 1 }}\nlist = {{ type = \"u32\", count = 512 }}\n\
+         [[dispatch]]\ncode_object = {:?}\nkernel = \"append_repaired\"\ngrid = [64]\nworkgroup = [64]\n\
+         repeat = 3\nargs = [\"@x\", \"@y\", \"@list\"]\n",
+        code_object.display().to_string()
+    );
+    let path = file(&home, "append.toml", manifest);
+    let outcome = wavelift(&["check", &path, "--dynamic", "--shuffle", "1"]);
+    assert_eq!(outcome.status, 0, "{}{}", outcome.stdout, outcome.stderr);
+}
+
 #[test]
 fn other_outputs_and_suppressions_are_those_of_static_checks() {
     let home = folder("defects-outputs");
