@@ -37,7 +37,7 @@ mod machine;
 mod reasons;
 mod shape;
 
-pub use collect::{KernelProfile, Run};
+pub use collect::{KernelProfile, Run, Timed};
 pub use html::{fragment, page};
 pub use runtime::jit::profile::*;
 

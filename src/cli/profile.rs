@@ -90,7 +90,7 @@ pub(super) fn measure(
     let timed = {
         let session = session(input.clone(), options, Profiling::Times)?;
         match run(&session) {
-            Ok(timed) => timed,
+            Ok(timed) => timed.timed(),
             Err(error) => return error.downcast().map(Err),
         }
     };

@@ -212,17 +212,67 @@ impl Run {
 
     /// This run, which was timed, with one that counted the same launches on another device.
     pub fn with(&self, counted: &Run) -> Vec<KernelProfile> {
-        let pairs = self.kernels.iter().zip(&counted.kernels);
+        let timed = self.kernels.iter().map(|raw| &raw.regions);
+        self.threads().join(timed, counted)
+    }
+
+    /// What this run, which was timed, has measured. The device is given up, so that another one can have its place for guest
+    /// memory.
+    pub fn timed(self) -> Timed {
+        let threads = self.threads();
+        let kernels = self.kernels.into_iter().map(|raw| raw.regions);
+        Timed {
+            threads,
+            kernels: kernels.collect(),
+        }
+    }
+
+    fn threads(&self) -> Threads {
+        Threads(machine::threads(self.device.options().threads))
+    }
+}
+
+/// What a run that was timed has measured, without its device.
+pub struct Timed {
+    threads: Threads,
+    kernels: Vec<BTreeMap<RegionKey, RegionProfile>>,
+}
+
+impl fmt::Debug for Timed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timed")
+            .field("kernels", &self.kernels.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Timed {
+    /// As [`Run::with`].
+    pub fn with(&self, counted: &Run) -> Vec<KernelProfile> {
+        self.threads.join(self.kernels.iter(), counted)
+    }
+}
+
+/// The threads of a run that was timed.
+#[derive(Clone, Copy)]
+struct Threads(usize);
+
+impl Threads {
+    /// Joins the run's regions by kernel with a run that counted.
+    fn join<'a>(
+        self,
+        timed: impl Iterator<Item = &'a BTreeMap<RegionKey, RegionProfile>>,
+        counted: &Run,
+    ) -> Vec<KernelProfile> {
         let mut maps: HashMap<u64, SourceMap> = HashMap::new();
-        let kernels = pairs.map(|(timed, counted)| {
+        let kernels = timed.zip(&counted.kernels).map(|(timed, counted)| {
             let module = counted.kernel.module();
             let map = maps.entry(module.code().id()).or_insert_with(|| {
                 // Profiles are made without lines if these are damaged.
                 let map = SourceMap::read(module.object());
                 map.unwrap_or_else(|_| SourceMap::of_symbols(module.object()))
             });
-            let threads = machine::threads(self.device.options().threads);
-            profile(timed, counted, map, threads)
+            profile(timed, counted, map, self.0)
         });
         kernels.collect()
     }
@@ -264,14 +314,19 @@ pub(super) fn ratio(part: f64, all: f64) -> f64 {
     if all > 0.0 { part / all } else { 0.0 }
 }
 
-fn profile(timed: &Raw, counted: &Raw, map: &SourceMap, threads: usize) -> KernelProfile {
+fn profile(
+    timed: &BTreeMap<RegionKey, RegionProfile>,
+    counted: &Raw,
+    map: &SourceMap,
+    threads: usize,
+) -> KernelProfile {
     let kernel = &counted.kernel;
     let code = kernel.module().code();
-    let seconds: f64 = timed.regions.values().map(RegionProfile::seconds).sum();
+    let seconds: f64 = timed.values().map(RegionProfile::seconds).sum();
     let mut tallies: BTreeMap<u64, Tally> = BTreeMap::new();
-    let keys: BTreeSet<_> = timed.regions.keys().chain(counted.regions.keys()).collect();
+    let keys: BTreeSet<_> = timed.keys().chain(counted.regions.keys()).collect();
     let joined = keys.into_iter().filter_map(|key| {
-        let joined = Joined::new(timed.regions.get(key), counted.regions.get(key))?;
+        let joined = Joined::new(timed.get(key), counted.regions.get(key))?;
         Some((code.base().wrapping_add(key.0), joined))
     });
     let mut regions: Vec<Region> = joined

@@ -571,3 +571,17 @@ fn reasons_are_ranked_by_time() {
     assert!(page.stdout.starts_with("<!DOCTYPE html>") && page.stdout.ends_with("</html>\n"));
     assert!(page.stdout.contains(&format!("<td>{cut}</td>")));
 }
+
+/// The two runs of a profile have the place one after the other.
+#[test]
+fn a_manifest_with_a_place_for_memory_is_profiled() {
+    let manifest = "tests/kernels/trace/placed.toml";
+    for words in [
+        &["profile", manifest][..],
+        &["bench", manifest, "--seconds", "0.1", "--profile"],
+    ] {
+        let run = wavelift(words);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{}", run.stdout);
+        assert!(run.stdout.contains("trace"), "{}", run.stdout);
+    }
+}
