@@ -57,6 +57,8 @@ pub(super) struct Order {
     /// The interval that `intervals` begins with.
     base: u64,
     intervals: Vec<Interval>,
+    /// Dispatches that have begun since.
+    dispatches: u64,
     /// What the waves of a workgroup know, by its number and [`ALL`], and what a wave knows of others of its workgroup.
     clocks: HashMap<Wave, Clock>,
     /// By the address of a flag that atomics have changed: what those who read it may know.
@@ -70,9 +72,14 @@ impl Order {
     pub(super) fn restart(&mut self, next: u64) {
         self.base = next;
         self.intervals.clear();
+        self.dispatches = 0;
         self.clocks.clear();
         self.flags.clear();
         self.told.clear();
+    }
+
+    pub(super) fn begin_dispatch(&mut self) {
+        self.dispatches += 1;
     }
 
     /// The number of a new interval.
@@ -84,6 +91,12 @@ impl Order {
     /// The number of the next interval.
     pub(super) fn next(&self) -> u64 {
         self.base + self.intervals.len() as u64
+    }
+
+    /// Is the dispatch with this first interval the only one that has run, and has nobody learned of others by flags?
+    #[inline]
+    pub(super) fn is_only(&self, first: u64) -> bool {
+        self.base == first && self.dispatches == 1 && self.clocks.is_empty()
     }
 
     /// The interval of a number, unless it is forgotten.

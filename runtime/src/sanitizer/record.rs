@@ -97,6 +97,40 @@ impl Record {
         )
     }
 
+    pub(super) fn from_bits(bits: u64) -> Record {
+        Record(bits)
+    }
+
+    pub(super) fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The record of the first access in a dispatch.
+    pub(super) fn first(kind: AccessKind, by: Accessor) -> Record {
+        Record::of(first_state(kind), by)
+    }
+
+    /// The record after another load or store in the same interval; none if others may have accessed it as well.
+    #[inline]
+    pub(super) fn own(self, kind: AccessKind, by: Accessor) -> Option<Record> {
+        match (self.state(), kind) {
+            (State::Write, AccessKind::Read) => Some(self),
+            (State::Read | State::Write, AccessKind::Write) => Some(Record::of(State::Write, by)),
+            _ => None,
+        }
+    }
+
+    /// The record after an access by another workgroup than before, to which nothing orders it; none if these may conflict.
+    #[inline]
+    pub(super) fn read_by_another(self, kind: AccessKind, by: Accessor) -> Option<Record> {
+        let reads = matches!(
+            self.state(),
+            State::Read | State::ReadByWaves | State::ReadByGroups
+        );
+        let settles = kind == AccessKind::Read && reads && !self.is_written();
+        settles.then(|| Record::of(State::ReadByGroups, by))
+    }
+
     pub(super) fn interval(self) -> u64 {
         self.0 >> INTERVAL_SHIFT
     }
@@ -159,7 +193,7 @@ impl Record {
     }
 
     /// Would the access change nothing, and conflict with nothing? This is the usual case of repeated reads.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_settled(self, kind: AccessKind, by: Accessor, first: u64) -> bool {
         let same = self.interval() == by.interval;
         match kind {

@@ -1,21 +1,25 @@
 //! The records of all bytes of a memory. Granules of 64 bytes have one record while all their bytes have the same, so
 //! that accesses of adjacent lanes cost a few words for the wave; others have one for each dword, and dwords that are
 //! accessed in parts have one for each byte.
+//!
+//! Records of a page are in tables of zeroes at first, of which the host provides memory where they are used.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::addresses::Addresses;
+use frontend::LANES;
+
 use super::order::Order;
 use super::record::{AccessKind, Accessor, Conflict, Record};
 use super::running::Running;
 
-/// Bytes of a page.
-const PAGE: u64 = 4096;
+/// Bytes of a page, as many as LDS has at least.
+const PAGE: u64 = 1 << 18;
 /// Bytes of a granule.
 const GRANULE: u64 = 64;
 /// Bytes of a word.
 const WORD: u64 = 4;
+const GRANULES: usize = (PAGE / GRANULE) as usize;
 const WORDS: usize = (PAGE / WORD) as usize;
 
 /// What an access met.
@@ -28,25 +32,83 @@ pub(super) enum Met {
 }
 
 /// Records of a page.
+#[derive(Default)]
 struct Page {
-    granules: [Record; (PAGE / GRANULE) as usize],
+    /// Empty if nothing of the page was accessed, as the other tables.
+    granules: Table,
     /// Which granules have records for each dword.
-    split: u64,
-    words: Box<[Record]>,
+    split: Bits,
+    words: Table,
     /// Which dwords have records for each byte.
-    split_words: Box<[u64]>,
-    bytes: Box<[Record]>,
+    split_words: Bits,
+    bytes: Table,
 }
 
-impl Default for Page {
-    fn default() -> Page {
-        Page {
-            granules: [Record::NONE; (PAGE / GRANULE) as usize],
-            split: 0,
-            words: Box::default(),
-            split_words: Box::default(),
-            bytes: Box::default(),
+/// Records.
+#[derive(Default)]
+struct Table(Vec<u64>);
+
+impl Table {
+    /// Makes it if it is empty.
+    fn make(&mut self, len: usize) {
+        if self.0.is_empty() {
+            // Zeroes are no records, and take no memory until they change.
+            self.0 = vec![0; len];
         }
+    }
+
+    fn get(&self, n: usize) -> Record {
+        Record::from_bits(self.0[n])
+    }
+
+    fn set(&mut self, n: usize, record: Record) {
+        self.0[n] = record.bits();
+    }
+
+    fn fill(&mut self, range: Range<usize>, record: Record) {
+        self.0[range].fill(record.bits());
+    }
+
+    /// The record of a range if it has only one.
+    fn common(&self, range: Range<usize>) -> Option<Record> {
+        let records = &self.0[range];
+        let first = records[0];
+        let same = records.iter().all(|&record| record == first);
+        same.then(|| Record::from_bits(first))
+    }
+}
+
+/// A set of numbers.
+#[derive(Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn make(&mut self, len: usize) {
+        if self.0.is_empty() {
+            self.0 = vec![0; len / 64];
+        }
+    }
+
+    #[inline]
+    fn has(&self, n: usize) -> bool {
+        self.0
+            .get(n / 64)
+            .is_some_and(|bits| bits >> (n % 64) & 1 != 0)
+    }
+
+    fn insert(&mut self, n: usize) {
+        self.0[n / 64] |= 1 << (n % 64);
+    }
+
+    fn remove(&mut self, n: usize) {
+        self.0[n / 64] &= !(1 << (n % 64));
+    }
+
+    /// Has it one of the numbers, which are of one word of the set?
+    fn has_any(&self, range: Range<usize>) -> bool {
+        let mask = u64::MAX >> (64 - range.len());
+        let bits = self.0.get(range.start / 64);
+        bits.is_some_and(|bits| bits >> (range.start % 64) & mask != 0)
     }
 }
 
@@ -59,6 +121,10 @@ pub(super) struct How<'o> {
     pub(super) first: u64,
     /// Of LDS, to which only the workgroup has access: its first interval behind the last barrier.
     pub(super) round: Option<u64>,
+    /// Reads of what was not accessed before are told.
+    pub(super) tells_unwritten: bool,
+    /// Earlier intervals from `first` on are of other workgroups of the dispatch, and nothing orders them.
+    pub(super) others: u64,
     pub(super) order: &'o Order,
 }
 
@@ -75,6 +141,11 @@ impl<'o> How<'o> {
             by,
             first: group.dispatch.first,
             round: None,
+            tells_unwritten: false,
+            others: match order.is_only(group.dispatch.first) {
+                true => group.first,
+                false => 0,
+            },
             order,
         }
     }
@@ -91,45 +162,73 @@ impl<'o> How<'o> {
             by,
             first: group.first,
             round: group.round(wave as u8),
+            tells_unwritten: true,
+            others: 0,
             order,
         }
     }
 
     /// Would the access change nothing in a record, and conflict with nothing?
-    #[inline]
+    #[inline(always)]
     fn is_settled(&self, record: Record) -> bool {
         let read = self.kind == AccessKind::Read;
         let by_waves = |round| read && record.is_read_by_waves_since(round);
         record.is_settled(self.kind, self.by, self.first) || self.round.is_some_and(by_waves)
     }
 
+    /// The record after an access that conflicts with nothing; none if it may.
+    #[inline(always)]
+    fn follow(&self, record: Record) -> Option<Record> {
+        if self.is_settled(record) {
+            return Some(record);
+        }
+        if !record.is_since(self.first) {
+            let is_ordinary = !self.tells_unwritten || self.kind == AccessKind::Write;
+            return is_ordinary.then(|| Record::first(self.kind, self.by));
+        }
+        let behind = |round| record.follow(self.kind, self.by, round);
+        if let Some(next) = self.round.and_then(behind) {
+            return Some(next);
+        }
+        if record.interval() < self.others {
+            return record.read_by_another(self.kind, self.by);
+        }
+        if record.interval() == self.by.interval
+            && let Some(next) = record.own(self.kind, self.by)
+        {
+            return Some(next);
+        }
+        self.follow_far(record)
+    }
+
+    /// As [`How::follow`], where the order of intervals matters.
+    #[cold]
+    fn follow_far(&self, record: Record) -> Option<Record> {
+        let (next, conflict) = record.access(self.kind, self.by, self.first, self.order);
+        conflict.is_none().then_some(next)
+    }
+
     /// Accesses what a record is for.
     #[inline]
-    fn update(&self, record: &mut Record, met: &mut impl FnMut(Met)) {
-        if self.is_settled(*record) {
-            return;
+    fn update(&self, record: Record, met: &mut impl FnMut(Met)) -> Record {
+        if let Some(next) = self.follow(record) {
+            return next;
         }
-        let follow = |round| record.follow(self.kind, self.by, round);
-        if record.is_since(self.first)
-            && let Some(next) = self.round.and_then(follow)
-        {
-            *record = next;
-            return;
-        }
-        if self.kind != AccessKind::Write && !record.is_since(self.first) {
+        if self.tells_unwritten && self.kind != AccessKind::Write && !record.is_since(self.first) {
             met(Met::Unwritten);
         }
         let (next, conflict) = record.access(self.kind, self.by, self.first, self.order);
-        *record = next;
         if let Some(conflict) = conflict {
             met(Met::Conflict(conflict));
         }
+        next
     }
 }
 
 impl Page {
     /// Accesses bytes of the page.
     fn access(&mut self, range: Range<u64>, how: &How<'_>, met: &mut impl FnMut(u64, Met)) {
+        self.granules.make(GRANULES);
         let mut at = range.start;
         while at < range.end {
             let granule = at / GRANULE;
@@ -137,15 +236,16 @@ impl Page {
             let end = range.end.min(start + GRANULE);
             let whole = end - at == GRANULE;
             let n = granule as usize;
-            if self.split >> n & 1 == 0 {
-                let record = &mut self.granules[n];
+            if !self.split.has(n) {
+                let record = self.granules.get(n);
                 if whole {
-                    how.update(record, &mut |what| met(at, what));
-                } else if !how.is_settled(*record) {
+                    let next = how.update(record, &mut |what| met(at, what));
+                    self.granules.set(n, next);
+                } else if !how.is_settled(record) {
                     self.split_granule(n);
                 }
             }
-            if self.split >> n & 1 != 0 {
+            if self.split.has(n) {
                 self.access_words(at..end, how, met);
                 if whole {
                     self.join_granule(n);
@@ -162,17 +262,21 @@ impl Page {
             let end = range.end.min((word + 1) * WORD);
             let n = word as usize;
             let whole = end - at == WORD;
-            if !self.is_split(n) {
-                let record = &mut self.words[n];
+            if !self.split_words.has(n) {
+                let record = self.words.get(n);
                 if whole {
-                    how.update(record, &mut |what| met(at, what));
-                } else if !how.is_settled(*record) {
+                    let next = how.update(record, &mut |what| met(at, what));
+                    self.words.set(n, next);
+                } else if !how.is_settled(record) {
                     self.split_word(n);
                 }
             }
-            if self.is_split(n) {
+            if self.split_words.has(n) {
                 for byte in at..end {
-                    how.update(&mut self.bytes[byte as usize], &mut |what| met(byte, what));
+                    let n = byte as usize;
+                    let record = self.bytes.get(n);
+                    let next = how.update(record, &mut |what| met(byte, what));
+                    self.bytes.set(n, next);
                 }
                 if whole {
                     self.join_word(n);
@@ -182,62 +286,100 @@ impl Page {
         }
     }
 
-    fn is_split(&self, word: usize) -> bool {
-        let words = self.split_words.get(word / 64);
-        words.is_some_and(|words| words >> (word % 64) & 1 != 0)
+    /// Accesses bytes of the page, unless that may conflict with something or needs other records than there are: then some of
+    /// them may have been accessed.
+    #[inline(always)]
+    fn follow(&mut self, range: Range<u64>, how: &How<'_>) -> bool {
+        self.granules.make(GRANULES);
+        let mut at = range.start;
+        while at < range.end {
+            let granule = at / GRANULE;
+            let end = range.end.min((granule + 1) * GRANULE);
+            let n = granule as usize;
+            if self.split.has(n) {
+                if at % WORD != 0 || end % WORD != 0 {
+                    return false;
+                }
+                for word in (at / WORD) as usize..(end / WORD) as usize {
+                    if self.split_words.has(word) {
+                        return false;
+                    }
+                    let Some(next) = how.follow(self.words.get(word)) else {
+                        return false;
+                    };
+                    self.words.set(word, next);
+                }
+                if end - at == GRANULE {
+                    self.join_granule(n);
+                }
+            } else {
+                let record = self.granules.get(n);
+                if end - at == GRANULE {
+                    let Some(next) = how.follow(record) else {
+                        return false;
+                    };
+                    self.granules.set(n, next);
+                } else if !how.is_settled(record) {
+                    return false;
+                }
+            }
+            at = end;
+        }
+        true
     }
 
     #[cold]
     fn split_granule(&mut self, n: usize) {
-        if self.words.is_empty() {
-            self.words = vec![Record::NONE; WORDS].into_boxed_slice();
-        }
+        self.words.make(WORDS);
+        self.split.make(GRANULES);
         let per = (GRANULE / WORD) as usize;
-        self.words[n * per..][..per].fill(self.granules[n]);
-        self.split |= 1 << n;
+        let record = self.granules.get(n);
+        self.words.fill(n * per..(n + 1) * per, record);
+        self.split.insert(n);
     }
 
     #[cold]
     fn split_word(&mut self, n: usize) {
-        if self.bytes.is_empty() {
-            self.bytes = vec![Record::NONE; PAGE as usize].into_boxed_slice();
-            self.split_words = vec![0; WORDS / 64].into_boxed_slice();
-        }
+        self.bytes.make(PAGE as usize);
+        self.split_words.make(WORDS);
         let per = WORD as usize;
-        self.bytes[n * per..][..per].fill(self.words[n]);
-        self.split_words[n / 64] |= 1 << (n % 64);
+        let record = self.words.get(n);
+        self.bytes.fill(n * per..(n + 1) * per, record);
+        self.split_words.insert(n);
     }
 
     /// Restores the granule's single record if the records of its words are equal.
     fn join_granule(&mut self, n: usize) {
         let per = (GRANULE / WORD) as usize;
         let words = n * per..(n + 1) * per;
-        let parts = words.clone().any(|word| self.is_split(word));
-        let words = &self.words[words];
-        if !parts && words.iter().all(|record| *record == words[0]) {
-            self.granules[n] = words[0];
-            self.split &= !(1 << n);
+        if self.split_words.has_any(words.clone()) {
+            return;
+        }
+        if let Some(record) = self.words.common(words) {
+            self.granules.set(n, record);
+            self.split.remove(n);
         }
     }
 
     fn join_word(&mut self, n: usize) {
         let per = WORD as usize;
-        let bytes = &self.bytes[n * per..][..per];
-        if bytes.iter().all(|record| *record == bytes[0]) {
-            self.words[n] = bytes[0];
-            self.split_words[n / 64] &= !(1 << (n % 64));
+        if let Some(record) = self.bytes.common(n * per..(n + 1) * per) {
+            self.words.set(n, record);
+            self.split_words.remove(n);
         }
     }
 
     /// The record of a byte.
     fn get(&self, byte: u64) -> Record {
         let (granule, word) = ((byte / GRANULE) as usize, (byte / WORD) as usize);
-        if self.split >> granule & 1 == 0 {
-            self.granules[granule]
-        } else if self.is_split(word) {
-            self.bytes[byte as usize]
+        if self.granules.0.is_empty() {
+            Record::NONE
+        } else if !self.split.has(granule) {
+            self.granules.get(granule)
+        } else if self.split_words.has(word) {
+            self.bytes.get(byte as usize)
         } else {
-            self.words[word]
+            self.words.get(word)
         }
     }
 }
@@ -249,21 +391,23 @@ pub(super) struct Shadow {
     base: u64,
     /// Bytes from there on that `pages` may have.
     len: u64,
-    pages: Vec<Option<Box<Page>>>,
+    pages: Vec<Page>,
     /// By the page's number: what is elsewhere.
-    others: HashMap<u64, Box<Page>>,
+    others: HashMap<u64, Page>,
 }
 
 impl Shadow {
-    /// Of a memory in which most accesses are to the `len` bytes from `base` on, which begin a page.
+    /// Of a memory in which most accesses are to the `len` bytes from `base` on.
     pub(super) fn new(base: u64, len: u64) -> Shadow {
+        let before = base % PAGE;
         Shadow {
-            base,
-            len,
+            base: base - before,
+            len: (before + len).next_multiple_of(PAGE),
             ..Shadow::default()
         }
     }
 
+    #[inline]
     fn page(&mut self, address: u64) -> &mut Page {
         let offset = address.wrapping_sub(self.base);
         if offset >= self.len {
@@ -271,9 +415,9 @@ impl Shadow {
         }
         let n = (offset / PAGE) as usize;
         if n >= self.pages.len() {
-            self.pages.resize_with(n + 1, || None);
+            self.pages.resize_with(n + 1, Page::default);
         }
-        self.pages[n].get_or_insert_default()
+        &mut self.pages[n]
     }
 
     /// Accesses bytes; `met` is called with addresses.
@@ -298,66 +442,62 @@ impl Shadow {
         }
     }
 
-    /// The active lanes whose accesses may change a record, conflict with another one, or are not within `inside`. Most loads are
-    /// repeated, so that none is left.
-    pub(super) fn unsettled(
-        &self,
-        (addresses, bytes): (&Addresses<'_>, u64),
-        exec: u64,
+    /// Accesses bytes if they are within `inside`, conflict with nothing and are an ordinary case; otherwise some of them may have
+    /// been accessed.
+    #[inline(always)]
+    pub(super) fn follow(
+        &mut self,
+        (address, bytes): (u64, u64),
+        how: &How<'_>,
+        inside: (u64, u64),
+    ) -> bool {
+        let within = address % PAGE;
+        let end = address.wrapping_add(bytes);
+        let is_inside = address >= inside.0 && end <= inside.1 && end >= address;
+        is_inside
+            && within + bytes <= PAGE
+            && self.page(address).follow(within..within + bytes, how)
+    }
+
+    /// Makes the accesses of lanes that are within `inside` and the ordinary case, and returns the other lanes.
+    #[inline]
+    pub(super) fn follow_lanes(
+        &mut self,
+        address: impl Fn(usize) -> u64,
+        (bytes, exec): (u64, u64),
         how: &How<'_>,
         inside: (u64, u64),
     ) -> u64 {
         let (mut lanes, mut left) = (exec, 0);
-        // The address before, and if its access is settled; a granule in which all are.
-        let (mut last, mut is_settled) = (u64::MAX, false);
-        let mut granule = u64::MAX;
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
-            lanes &= lanes - 1;
-            let address = addresses.get(lane, bytes);
-            if address != last {
-                last = address;
-                let is_inside = address >= inside.0 && address.wrapping_add(bytes) <= inside.1;
-                let whole = address / GRANULE == granule && address % GRANULE + bytes <= GRANULE;
-                is_settled = is_inside
-                    && (whole || {
-                        let (all, this) = self.is_settled(address, bytes, how);
-                        granule = if all { address / GRANULE } else { u64::MAX };
-                        this
-                    });
+            let first = address(lane);
+            let active = |lane: usize| lane < LANES && lanes >> lane & 1 != 0;
+            // Adjacent lanes with adjacent elements, or with the same one.
+            let (mut end, mut last) = (lane + 1, first.wrapping_add(bytes));
+            while active(end) && address(end) == last {
+                last = last.wrapping_add(bytes);
+                end += 1;
             }
-            left |= u64::from(!is_settled) << lane;
+            if end == lane + 1 {
+                while active(end) && address(end) == first {
+                    end += 1;
+                }
+            }
+            let run = lanes & u64::MAX << lane & u64::MAX >> (LANES - end);
+            lanes ^= run;
+            if !self.follow((first, last.wrapping_sub(first)), how, inside) {
+                left |= run;
+            }
         }
         left
-    }
-
-    /// Is an access settled: one to any part of its granule, and this one?
-    fn is_settled(&self, address: u64, bytes: u64, how: &How<'_>) -> (bool, bool) {
-        let within = address % PAGE;
-        if address % GRANULE + bytes > GRANULE {
-            return (false, false);
-        }
-        let Some(page) = self.known_page(address) else {
-            return (false, false);
-        };
-        let n = (within / GRANULE) as usize;
-        if page.split >> n & 1 == 0 {
-            let settled = how.is_settled(page.granules[n]);
-            return (settled, settled);
-        }
-        let words = within / WORD..(within + bytes).div_ceil(WORD);
-        let settled = words.into_iter().all(|word| {
-            let word = word as usize;
-            !page.is_split(word) && how.is_settled(page.words[word])
-        });
-        (false, settled)
     }
 
     fn known_page(&self, address: u64) -> Option<&Page> {
         let offset = address.wrapping_sub(self.base);
         match offset < self.len {
-            true => self.pages.get((offset / PAGE) as usize)?.as_deref(),
-            false => self.others.get(&(address / PAGE)).map(Box::as_ref),
+            true => self.pages.get((offset / PAGE) as usize),
+            false => self.others.get(&(address / PAGE)),
         }
     }
 

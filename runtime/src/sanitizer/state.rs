@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use frontend::LANES;
+
 use super::addresses::Addresses;
 use super::findings::{Finding, Findings, Key, Rule, Side};
 use super::order::{Order, join};
@@ -50,20 +52,41 @@ const RECENT: usize = 64;
 /// An access with its accessor.
 type By<'a> = (WaveAccess<'a>, Accessor);
 
-/// The lanes of an access that the records must be told of.
-fn unsettled<'a>(
-    shadow: &Shadow,
+/// Makes the ordinary accesses that need nothing else. What is left are those of the other lanes.
+fn follow<'a>(
+    shadow: &mut Shadow,
     access: &WaveAccess<'a>,
     how: &How<'_>,
     inside: (u64, u64),
 ) -> WaveAccess<'a> {
-    let plain = matches!(access.kind, AccessKind::Read | AccessKind::Write);
-    let exec = match (access.addresses, access.exec) {
-        (Addresses::Lanes(_) | Addresses::Offsets(_), Some(exec)) if plain => {
-            Some(shadow.unsettled((&access.addresses, access.bytes), exec, how, inside))
+    let (bytes, exec) = (access.bytes, access.exec.unwrap_or(1));
+    let left = match access.addresses {
+        Addresses::Same(address) => match shadow.follow((address, bytes), how, inside) {
+            true => 0,
+            false => exec,
+        },
+        Addresses::Adjacent(first) => {
+            let (mut lanes, mut left) = (exec, 0);
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros();
+                let run = u64::from((lanes >> lane).trailing_ones());
+                let mask = u64::MAX >> (LANES as u64 - run) << lane;
+                lanes ^= mask;
+                let address = first.wrapping_add(u64::from(lane) * bytes);
+                if !shadow.follow((address, run * bytes), how, inside) {
+                    left |= mask;
+                }
+            }
+            left
         }
-        (_, exec) => exec,
+        Addresses::Lanes(all) => {
+            shadow.follow_lanes(|lane| all[lane % LANES], (bytes, exec), how, inside)
+        }
+        Addresses::Offsets(all) => {
+            shadow.follow_lanes(|lane| all[lane % LANES].into(), (bytes, exec), how, inside)
+        }
     };
+    let exec = access.exec.map_or((left == 0).then_some(0), |_| Some(left));
     WaveAccess { exec, ..*access }
 }
 
@@ -112,6 +135,7 @@ impl State {
         // Allocations may have changed.
         self.allocations = [(0, 0); RECENT];
         self.dispatches += 1;
+        self.order.begin_dispatch();
         let dispatch = Dispatch {
             number: self.dispatches,
             launch,
@@ -352,11 +376,15 @@ impl State {
         let (_, running) = self.current.as_ref().expect("a workgroup was entered");
         let how = How::global(access.kind, by, running, &self.order);
         let inside = self.allocations[usize::from(by.site) % RECENT];
-        let left = unsettled(&self.shadow, &access, &how, inside);
+        let flags = matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic);
+        let left = match acquires && flags {
+            true => access,
+            false => follow(&mut self.shadow, &access, &how, inside),
+        };
         let mut met = Vec::new();
         for run in left.runs() {
             self.bounds(group.memory, &made, &run);
-            if acquires && matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic) {
+            if acquires && flags {
                 self.observe_flags(&made, &run);
             }
             let (_, running) = self.current.as_ref().expect("a workgroup was entered");

@@ -5,7 +5,7 @@ use super::super::record::AccessKind;
 use super::super::runs::{Run, WaveAccess};
 use super::super::shadow::{How, Met};
 use super::super::sites::Uses;
-use super::{By, Rule, State, unsettled};
+use super::{By, Rule, State, follow};
 use crate::engine::Group;
 
 impl State {
@@ -39,13 +39,16 @@ impl State {
     fn compare_lds(&mut self, made: By<'_>, size: u64, uses: Uses) {
         let (access, by) = made;
         let (mut met, mut outside) = (Vec::new(), None);
-        let (_, running) = self.current.as_ref().expect("a workgroup was entered");
+        let flags =
+            uses.lds_flags && matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic);
+        let (_, running) = self.current.as_mut().expect("a workgroup was entered");
         let how = How::lds(access.kind, by, (running, access.wave), &self.order);
-        let left = unsettled(&running.lds, &access, &how, (0, size));
+        let left = match flags {
+            true => access,
+            false => follow(&mut running.lds, &access, &how, (0, size)),
+        };
         for run in left.runs() {
-            if uses.lds_flags
-                && matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic)
-            {
+            if flags {
                 self.observe_lds_flags(&made, &run);
             }
             let (_, running) = self.current.as_mut().expect("a workgroup was entered");
