@@ -104,8 +104,29 @@ pub struct Context {
     pub fallbacks: u64,
     /// Counters of the region, if profiling is compiled in (`profile::Shape::counters` of them).
     pub counters: *mut u64,
+    /// By number, guest memory from which loads need not be announced to the sanitizer.
+    pub settled: [Settled; SETTLED],
+    /// Bytes of LDS from which loads need not be announced in the present interval between barriers.
+    pub lds_settled: u64,
+    /// Lanes of the running wave that the sanitizer has seen active.
+    pub known_lanes: u64,
+    /// 0 if the running wave has not stored to global memory since it has waited for its stores.
+    pub stores: u64,
     /// The runtime's own data (its group and engine), opaque to code.
     pub host: *mut core::ffi::c_void,
+}
+
+/// Number of [`Context::settled`].
+pub const SETTLED: usize = 256;
+
+/// A range of guest memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Settled {
+    /// Its first address.
+    pub start: u64,
+    /// Its bytes.
+    pub len: u64,
 }
 
 impl Context {
@@ -142,6 +163,10 @@ impl Context {
             lane_instructions: 0,
             fallbacks: 0,
             counters: ptr::null_mut(),
+            settled: [Settled::default(); SETTLED],
+            lds_settled: 0,
+            known_lanes: 0,
+            stores: 0,
             host: ptr::null_mut(),
         }
     }

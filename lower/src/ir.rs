@@ -215,6 +215,21 @@ impl Slot {
     }
 }
 
+/// What the sanitizer has told the code; see [`Context`](crate::abi::Context).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Settled {
+    /// Begin of a range of guest memory.
+    Start(u8),
+    /// Its bytes.
+    Len(u8),
+    /// Bytes of LDS.
+    Lds,
+    /// Lanes that it has seen.
+    Lanes,
+    /// 0 if there are no stores to wait for.
+    Stores,
+}
+
 /// Operations. Arguments are in [`Node::args`]. Unless stated otherwise, all arguments and the
 /// result have one width and the result varies as the join of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -224,6 +239,8 @@ pub enum Op {
     Const(u64),
     /// A guest code address, relocated for each load of the code (W64, wave).
     CodeAddress(u64),
+    /// What the sanitizer need not be told of (W64, wave).
+    Settled(Settled),
     /// Any value, which may be another one at each use (wave).
     Undef,
     /// The lane's number, 0..=63.

@@ -23,6 +23,7 @@ mod reads;
 mod record;
 mod running;
 mod runs;
+mod settled;
 mod shadow;
 mod sites;
 mod state;
@@ -37,11 +38,20 @@ pub(crate) use runs::{Stored, WaveAccess, kind_of, returns};
 use state::State;
 
 /// The most waves of a workgroup.
-const MAX_WAVES: usize = 32;
+pub(crate) const MAX_WAVES: usize = 32;
 
 /// Checks what waves do with memory.
 pub struct Sanitizer {
     state: Mutex<State>,
+}
+
+/// What the sanitizer need not be told of a wave.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known {
+    /// Lanes that it has seen active.
+    pub(crate) lanes: u64,
+    /// Bytes of LDS, from the beginning on, from which loads need not be announced until the next barrier.
+    pub(crate) lds: u64,
 }
 
 impl Sanitizer {
@@ -81,19 +91,39 @@ impl Sanitizer {
         self.lock().end_group(group);
     }
 
-    /// A wave is about to access global memory.
-    pub(crate) fn global(&self, group: &Group<'_>, access: &WaveAccess<'_>) {
-        self.lock().global(group, access);
+    /// With `on`, each launch that follows can be repeated: after it [`Sanitizer::is_void`] is asked, and if it was void, memory is restored
+    /// and the launch repeated, until it is not. Then translated code announces fewer loads, so that it is faster. A call forgets what
+    /// earlier launches showed, so it is made before another launch, but not before the same one is repeated.
+    pub fn assume(&self, on: bool) {
+        self.lock().settled().assume(on);
     }
 
-    /// A wave is about to access LDS.
-    pub(crate) fn lds(&self, group: &Group<'_>, access: &WaveAccess<'_>) {
-        self.lock().lds(group, access);
+    /// Was the last launch void, since an assumption of [`Sanitizer::assume`] has failed? Then it is to be repeated from the same memory, and
+    /// what was found in it does not count. Each launch is asked for once.
+    pub fn is_void(&self) -> bool {
+        self.lock().settled().take_void()
     }
 
-    /// A wave arrives at a barrier with these lanes active.
-    pub(crate) fn barrier(&self, group: &Group<'_>, wave: u32, pc: u64, exec: u64) {
-        self.lock().barrier(group, wave as u8, pc, exec);
+    /// A wave is about to access global memory. Of a load: begin and end of the memory from which it need not be announced.
+    pub(crate) fn global(&self, group: &Group<'_>, access: &WaveAccess<'_>) -> Option<(u64, u64)> {
+        self.lock().global(group, access)
+    }
+
+    /// A wave is about to access LDS. Of a load: need it not be announced in intervals that are settled?
+    pub(crate) fn lds(&self, group: &Group<'_>, access: &WaveAccess<'_>) -> bool {
+        self.lock().lds(group, access)
+    }
+
+    /// What it need not be told of the waves of the group.
+    pub(crate) fn known(&self, group: &Group<'_>) -> [Known; MAX_WAVES] {
+        self.lock().known(group)
+    }
+
+    /// A wave arrives at a barrier with these lanes active. [`Known::lds`] behind it.
+    pub(crate) fn barrier(&self, group: &Group<'_>, wave: u32, pc: u64, exec: u64) -> u64 {
+        let mut state = self.lock();
+        state.barrier(group, wave as u8, pc, exec);
+        state.lds_settled(group, wave)
     }
 
     /// A wave has waited for all its vector memory accesses.

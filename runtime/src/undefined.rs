@@ -12,11 +12,11 @@
 //!
 //! Loads, and stores to LDS and scratch, copy undefined bytes without a report.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use frontend::{Inst, WaveState};
+use rustc_hash::FxHashMap;
 
 use crate::dispatch::KernelCode;
 use crate::engine::{Engine, Exit, Group};
@@ -51,15 +51,15 @@ struct State {
     /// Registers that are defined at the start of the dispatch's waves.
     start: Start,
     /// Registers of waves that have begun, by their `resume`.
-    waves: HashMap<u64, Registers>,
+    waves: FxHashMap<u64, Registers>,
     latest: u64,
     /// LDS of workgroups that have begun.
-    groups: HashMap<[u32; 3], Workgroup>,
+    groups: FxHashMap<[u32; 3], Workgroup>,
     /// Global memory and scratch.
     memory: Bytes,
     findings: Findings,
     /// By loaded code and address.
-    sites: HashMap<(u64, u64), Arc<Site>>,
+    sites: FxHashMap<(u64, u64), Arc<Site>>,
     /// Instructions left until the limit, if there is one.
     left: Option<u64>,
 }

@@ -555,15 +555,37 @@ impl Observed {
         Observed::Wait,
     ];
 
-    /// The event as an operand, with the space and the bytes that a lane, or the wave, accesses.
-    pub const fn code(self, space: Space, bytes: u32) -> u32 {
-        self as u32 | (space as u32) << 8 | bytes << 16
+    /// The event that a node announces.
+    pub(crate) fn of(block: &super::Block, node: &super::Node) -> Option<Observed> {
+        let is_announced = matches!(
+            node.op,
+            super::Op::Effect {
+                f: EffectFn::Observe,
+                ..
+            }
+        );
+        let code = is_announced.then(|| block.nodes[node.args[0].index()].op);
+        match code {
+            Some(super::Op::Const(code)) => Some(Observed::parts(code as u32).0),
+            _ => None,
+        }
     }
 
-    /// The parts of such an operand: the event, the number of the space, bytes.
-    pub const fn parts(code: u32) -> (Observed, u32, u32) {
+    /// The event as an operand, with the space, the bytes that a lane, or the wave, accesses, and of a load the number of the range
+    /// from which it need not be announced ([`Context::settled`](crate::abi::Context::settled)).
+    pub const fn code(self, space: Space, bytes: u32, settled: u8) -> u32 {
+        self as u32 | (space as u32) << 8 | bytes << 16 | (settled as u32) << 24
+    }
+
+    /// The parts of such an operand: the event, the number of the space, bytes, the range.
+    pub const fn parts(code: u32) -> (Observed, u32, u32, u8) {
         let event = Observed::ALL[(code & 0xff) as usize % Observed::ALL.len()];
-        (event, code >> 8 & 0xff, code >> 16)
+        (
+            event,
+            code >> 8 & 0xff,
+            code >> 16 & 0xff,
+            (code >> 24) as u8,
+        )
     }
 }
 

@@ -141,6 +141,7 @@ fn role(op: Op) -> Role {
         Op::Effect { lanes, scalars, .. } => Role::Effect(lanes, scalars),
         Op::Const(_)
         | Op::CodeAddress(_)
+        | Op::Settled(_)
         | Op::Undef
         | Op::LaneId
         | Op::ReadS(_)
@@ -348,7 +349,7 @@ impl Checker<'_> {
                 rule(fits, "does not fit into its width")?;
                 self.leaf(wave(node.ty.width))
             }
-            Op::CodeAddress(_) => self.leaf(wave(W64)),
+            Op::CodeAddress(_) | Op::Settled(_) => self.leaf(wave(W64)),
             Op::Undef => self.leaf(wave(node.ty.width)),
             Op::LaneId | Op::ReadV(_) => self.leaf(lanes),
             Op::ReadS(slot) => self.leaf(slot.ty()),

@@ -10,9 +10,9 @@ use super::lanes::Lanes;
 use super::region::Region;
 use super::value_numbering::ValueNumbering;
 use super::variables::Variables;
-use crate::abi::{Context, ExitCode, Lanes as LaneSlot, Site};
+use crate::abi::{Context, ExitCode, Lanes as LaneSlot, Settled as Range, Site};
 use crate::ir::functions::{EffectFn, LaneFn};
-use crate::ir::{Block, SiteId};
+use crate::ir::{Block, Settled, SiteId};
 use crate::vir::{self, Builder, Memory, Symbol, Type, Value, Variable, types};
 
 /// The host code of a region: the builder, and what it has allocated or can reuse, regardless of
@@ -210,6 +210,19 @@ impl<'f> Code<'f> {
         };
         let n = self.b.iconst(types::I64, i64::from(block.guest_insts));
         add(self, offset_of!(Context, instructions), n);
+    }
+
+    /// What the sanitizer need not be told of (I64).
+    pub(super) fn settled(&mut self, what: Settled) -> Value {
+        let entry = |n: u8| offset_of!(Context, settled) + usize::from(n) * size_of::<Range>();
+        let at = match what {
+            Settled::Start(n) => entry(n) + offset_of!(Range, start),
+            Settled::Len(n) => entry(n) + offset_of!(Range, len),
+            Settled::Lds => offset_of!(Context, lds_settled),
+            Settled::Lanes => offset_of!(Context, known_lanes),
+            Settled::Stores => offset_of!(Context, stores),
+        };
+        self.context(types::I64, at)
     }
 
     /// A field of the context.

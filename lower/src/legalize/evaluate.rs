@@ -301,6 +301,7 @@ pub(crate) fn operation<S: Shape>(s: &mut S, op: Op, width: Width, args: &[&S::V
             Division::new(s, float).fixup([quotient, d, n], plain)
         }
         Op::CodeAddress(_)
+        | Op::Settled(_)
         | Op::LaneId
         | Op::ReadS(_)
         | Op::ReadV(_)

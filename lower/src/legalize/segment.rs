@@ -72,6 +72,7 @@ impl Frame for Wave<'_> {
                 Some(e.code.integer(types::I64, n as i64))
             }
             (Op::CodeAddress(pc), _) => Some(e.code.address(pc)),
+            (Op::Settled(what), _) => Some(e.code.settled(what)),
             (Op::Ballot, _) => Some(e.mask_bits(self.0, self.1, node.args[0])),
             _ => None,
         }

@@ -8,7 +8,9 @@ use super::scalar::joined;
 use super::{Boundary, Code, Emitter, access, frame_offset, home_offset, scratch};
 use crate::abi::Context;
 use crate::analysis::schedule::{Class, Place, Schedule};
-use crate::ir::functions::{CallHeader, EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
+use crate::ir::functions::{
+    CallHeader, EffectFn, LaneFn, Observed, atomic_code, mem_code, mem_code_more,
+};
 use crate::ir::memory::{bounds, data_words, load_results};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
 use crate::vir::{Memory, Value, types};
@@ -125,6 +127,13 @@ impl Emitter<'_> {
                 scalars,
             } => {
                 let args = self.call_words(block, plan, v, lanes);
+                if let Some(event) = Observed::of(block, node)
+                    && event != Observed::Barrier
+                {
+                    let exec = self.scalar(block, plan, node.args[1]);
+                    self.observe(site, &args, exec);
+                    return;
+                }
                 self.effect(
                     block,
                     plan,
@@ -335,6 +344,18 @@ impl Emitter<'_> {
         let out = self.boundary.outputs(&mut self.code, block, plan, v, lanes);
         self.effect_to(block, plan, v, (f, site), args, &out);
         self.take_scalars(block, v, lanes, scalars);
+    }
+
+    /// Announces an event to the sanitizer if there is a lane that it must be told of. It has no results and no fault.
+    fn observe(&mut self, site: SiteId, args: &[Value], lanes: Value) {
+        let [call, done] = [(); 2].map(|()| self.code.b.create_block());
+        self.code.b.set_cold_block(call);
+        self.code.b.brif(lanes, call, &[], done, &[]);
+        self.code.enter(call);
+        let at = self.calls.store_args(&mut self.code, args);
+        self.code.call_effect(EffectFn::Observe, site, at, at);
+        self.code.b.jump(done, &[]);
+        self.code.enter(done);
     }
 
     /// Calls a function with effects that stores its lane results to `out`.

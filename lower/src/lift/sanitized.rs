@@ -27,7 +27,12 @@ pub(super) fn barrier(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites
 
 fn announce(g: &mut Guest<'_>, event: Observed, inst: &Inst, pc: u64, sites: &mut Sites) {
     let site = sites.add(pc, inst);
-    let args = [g.imm32(event.code(Space::Global, 0)), g.exec()];
+    let lanes = match event {
+        // Where it is known that there is nothing to wait for, the pass `observe` says so.
+        Observed::Wait => g.imm64(1),
+        _ => g.exec(),
+    };
+    let args = [g.imm32(event.code(Space::Global, 0, 0)), lanes];
     effect(g, EffectFn::Observe, site, &args, 0, 0);
 }
 

@@ -1,14 +1,18 @@
 //! Announces accesses to a sanitizer: before each load, store and atomic of global memory and LDS a call of
-//! [`EffectFn::Observe`] with the same addresses and lanes. What the access does is as before.
+//! [`EffectFn::Observe`] with the same addresses and lanes. What the access does is as before. Loads from a range that the sanitizer has
+//! declared settled are not announced ([`Context::settled`](crate::abi::Context::settled)).
+
+use std::collections::HashSet;
 
 use frontend::op::Space;
 
 use super::{Analysed, rebuild};
+use crate::abi::SETTLED;
 use crate::analysis::liveness;
 use crate::ir::build::{Build, types};
 use crate::ir::functions::{EffectFn, Observed};
 use crate::ir::memory;
-use crate::ir::{Node, Op, SiteId, Val, Width};
+use crate::ir::{Icmp, Node, Op, Settled, SiteId, Val, Width};
 
 /// Runs the pass.
 pub(super) fn run(region: &mut Analysed<'_>) {
@@ -16,10 +20,9 @@ pub(super) fn run(region: &mut Analysed<'_>) {
     let blocks = region.func.blocks.iter();
     let blocks = blocks
         .map(|block| {
-            let announce = |_: Val, node: &Node, args: &[Val]| {
-                announce(&build, node, args);
-                None
-            };
+            let mut before = Before::default();
+            let announce =
+                |_: Val, node: &Node, args: &[Val]| announce(&build, &mut before, node, args);
             rebuild::block(block, &build, announce, |v, values| values[v.index()])
         })
         .collect();
@@ -28,25 +31,55 @@ pub(super) fn run(region: &mut Analysed<'_>) {
     region.lives = liveness::lives(func);
 }
 
-/// Announces what the node is about to do.
-fn announce(build: &Build, node: &Node, args: &[Val]) {
+/// What comes before a node in its block.
+#[derive(Default)]
+struct Before {
+    /// Masks of accesses: their lanes have been seen.
+    masks: HashSet<Val>,
+    /// There may be a store to global memory.
+    stores: bool,
+}
+
+/// Announces what the node is about to do. The announcement of a wait is replaced.
+fn announce(build: &Build, before: &mut Before, node: &Node, args: &[Val]) -> Option<Val> {
+    let known = |v: Val| build.as_const(v).map(|code| Observed::parts(code as u32).0);
+    match node.op {
+        Op::Effect {
+            f: EffectFn::Observe,
+            ..
+        } => {
+            let is_wait = known(args[0]) == Some(Observed::Wait);
+            // What the block began with is known, but not what became of it.
+            if is_wait && !before.stores {
+                let stores = settled(build, Settled::Stores);
+                return Some(build.effect(node.op, &[args[0], stores], node.ty));
+            }
+            return None;
+        }
+        Op::Effect { .. } => before.stores = true,
+        Op::Store(..) | Op::Atomic(..) => before.stores = true,
+        _ => {}
+    }
     match node.op {
         Op::Load(space, data, site) => {
             let event = (Observed::Load, space, memory::bytes(data), site);
-            access(build, event, args, 0);
+            access(build, before, event, args, 0);
         }
         Op::Store(space, data, site) => {
             let event = (Observed::Store, space, memory::bytes(data), site);
-            access(build, event, args, memory::data_words(node).len());
+            access(build, before, event, args, memory::data_words(node).len());
         }
         Op::Atomic(space, _, dwords, _, site) => {
             let event = (Observed::Atomic, space, 4 * u32::from(dwords), site);
-            access(build, event, args, 0);
+            access(build, before, event, args, 0);
         }
         Op::ScalarLoad(dwords, site) => {
-            let code = Observed::ScalarLoad.code(Space::Scalar, 4 * u32::from(dwords));
+            let bytes = 4 * u32::from(dwords);
+            let code = Observed::ScalarLoad.code(Space::Scalar, bytes, number(site));
             let [lo, hi] = halves(build, args[0]);
-            let exec = build.constant(Width::W64, 1);
+            let unsettled = outside(build, args[0], (bytes, site));
+            let unsettled = build.pure(Op::BoolToInt, &[unsettled]);
+            let exec = build.pure(Op::Zext, &[unsettled]);
             effect(
                 build,
                 EffectFn::Observe,
@@ -56,17 +89,29 @@ fn announce(build: &Build, node: &Node, args: &[Val]) {
         }
         _ => {}
     }
+    None
 }
 
 /// Announces an access of lanes; `data` words are stored.
 fn access(
     build: &Build,
+    before: &mut Before,
     (event, space, bytes, site): (Observed, Space, u32, SiteId),
     args: &[Val],
     data: usize,
 ) {
-    let code = constant(build, event.code(space, bytes));
-    let exec = build.pure(Op::Ballot, &[args[1]]);
+    let code = constant(build, event.code(space, bytes, number(site)));
+    let exec = match (event, space) {
+        (Observed::Load, Space::Scratch | Space::Buffer) => build.pure(Op::Ballot, &[args[1]]),
+        (Observed::Load, _) => {
+            let unsettled = unsettled(build, args, space, (bytes, site));
+            match before.masks.insert(args[1]) {
+                true => build.pure(Op::Or, &[unsettled, unseen(build, args[1])]),
+                false => unsettled,
+            }
+        }
+        _ => build.pure(Op::Ballot, &[args[1]]),
+    };
     let words = &args[2..2 + data];
     match space {
         // Lanes have their own.
@@ -86,6 +131,54 @@ fn access(
             );
         }
     }
+}
+
+/// The number of the site's range in [`Context::settled`](crate::abi::Context::settled).
+fn number(site: SiteId) -> u8 {
+    (site.0 as usize % SETTLED) as u8
+}
+
+/// The active lanes of a load whose element is not within the site's range.
+fn unsettled(build: &Build, args: &[Val], space: Space, (bytes, site): (u32, SiteId)) -> Val {
+    let outside = match space {
+        Space::Lds => {
+            // Its range begins at 0.
+            let lens = [Settled::Len(number(site)), Settled::Lds].map(|of| settled(build, of));
+            let len = build.pure(Op::MinU, &lens);
+            behind(build, args[0], build.pure(Op::Lo, &[len]), bytes)
+        }
+        _ => outside(build, args[0], (bytes, site)),
+    };
+    let outside = build.pure(Op::And, &[args[1], outside]);
+    build.pure(Op::Ballot, &[outside])
+}
+
+/// The lanes of a mask that the sanitizer has not seen active.
+fn unseen(build: &Build, mask: Val) -> Val {
+    let active = build.pure(Op::Ballot, &[mask]);
+    let seen = settled(build, Settled::Lanes);
+    let not_seen = build.pure(Op::Not, &[seen]);
+    build.pure(Op::And, &[active, not_seen])
+}
+
+/// Is an element not within the site's range (W1)?
+fn outside(build: &Build, address: Val, (bytes, site): (u32, SiteId)) -> Val {
+    let [start, len] = [Settled::Start, Settled::Len].map(|of| settled(build, of(number(site))));
+    let offset = build.pure(Op::Sub, &[address, start]);
+    behind(build, offset, len, bytes)
+}
+
+/// Is an element not within the first `len` bytes (W1)?
+fn behind(build: &Build, offset: Val, len: Val, bytes: u32) -> Val {
+    // The number of places where it may begin; none if it is longer.
+    let more = build.constant(build.ty(len).width, u64::from(bytes.max(1)) - 1);
+    let len = build.pure(Op::MaxU, &[len, more]);
+    let places = build.pure(Op::Sub, &[len, more]);
+    build.pure(Op::Icmp(Icmp::Ule), &[places, offset])
+}
+
+fn settled(build: &Build, what: Settled) -> Val {
+    build.leaf(Op::Settled(what), types::W64)
 }
 
 /// Low and high word of an address; the high one of 32 bits is 0.

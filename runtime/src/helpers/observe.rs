@@ -2,7 +2,7 @@
 
 use frontend::op::Space;
 use frontend::{Inst, LANES};
-use lower::abi::ExitCode;
+use lower::abi::{ExitCode, Settled};
 use lower::ir::SCRATCH_DESCRIPTOR;
 use lower::ir::functions::Observed;
 
@@ -15,7 +15,7 @@ use crate::sanitizer::{Addresses, Sanitizer, Stored, WaveAccess, kind_of, return
 /// `EffectFn::Observe`.
 pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let (code, exec) = (call.wave32(0), call.wave64(1));
-    let (event, space, bytes) = Observed::parts(code);
+    let (event, space, bytes, number) = Observed::parts(code);
     let (pc, inst) = (call.site.pc, &call.site.inst);
     let access = match event {
         Observed::Barrier | Observed::Wait => {
@@ -59,14 +59,23 @@ pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
         bytes,
         data,
     };
-    if event == Observed::ScalarLoad {
-        made.global(None, addresses);
+    let (seen, settled) = if event == Observed::ScalarLoad {
+        (0, made.global(None, addresses))
     } else if space == Space::Lds as u32 {
-        made.lds(exec, addresses);
+        let size = u64::from(group.lds.size());
+        (exec, made.lds(exec, addresses).then_some((0, size)))
     } else if space == Space::Flat as u32 {
-        made.flat(exec, addresses);
+        made.flat(exec, addresses)
     } else {
-        made.global(Some(exec), addresses);
+        (exec, made.global(Some(exec), addresses))
+    };
+    call.ctx.known_lanes |= seen;
+    if access != Access::Read {
+        call.ctx.stores = 1;
+    }
+    if let Some((start, end)) = settled {
+        let len = end - start;
+        call.ctx.settled[usize::from(number)] = Settled { start, len };
     }
     Ok(())
 }
@@ -75,11 +84,14 @@ pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
 fn order(call: &mut Call<'_>, event: Observed, exec: u64) {
     let pc = call.site.pc;
     let group = &*call.host().group;
-    if let Some(sanitizer) = group.memory.sanitizer() {
-        match event {
-            Observed::Barrier => sanitizer.barrier(group, group.wave, pc, exec),
-            _ => sanitizer.waited(group, group.wave),
-        }
+    let Some(sanitizer) = group.memory.sanitizer() else {
+        return;
+    };
+    if event == Observed::Barrier {
+        call.ctx.lds_settled = sanitizer.barrier(group, group.wave, pc, exec);
+    } else {
+        sanitizer.waited(group, group.wave);
+        call.ctx.stores = 0;
     }
 }
 
@@ -94,7 +106,7 @@ pub(super) fn buffer(call: &mut Call<'_>) -> Result<(), ExitCode> {
     if is_scratch {
         return Ok(());
     }
-    let (event, _, bytes) = Observed::parts(code);
+    let (event, _, bytes, _) = Observed::parts(code);
     let [low, high] = descriptor;
     let words = [low, high, call.wave32(4).into()];
     let offset = call.words(5);
@@ -201,20 +213,23 @@ impl Made<'_> {
         }
     }
 
-    fn global(&self, exec: Option<u64>, addresses: Addresses<'_>) {
+    /// See [`Sanitizer::global`].
+    fn global(&self, exec: Option<u64>, addresses: Addresses<'_>) -> Option<(u64, u64)> {
         let data = self.data(addresses, false);
         let access = self.access(exec, addresses, &data);
-        self.sanitizer.global(self.group, &access);
+        self.sanitizer.global(self.group, &access)
     }
 
-    fn lds(&self, exec: u64, offsets: Addresses<'_>) {
+    /// See [`Sanitizer::lds`].
+    fn lds(&self, exec: u64, offsets: Addresses<'_>) -> bool {
         let data = self.data(offsets, true);
         let access = self.access(Some(exec), offsets, &data);
-        self.sanitizer.lds(self.group, &access);
+        self.sanitizer.lds(self.group, &access)
     }
 
-    /// Each lane is in LDS, scratch or global memory. Lanes have scratch of their own.
-    fn flat(&self, exec: u64, addresses: Addresses<'_>) {
+    /// Each lane is in LDS, scratch or global memory. Lanes have scratch of their own, of which the sanitizer is not told. The lanes that
+    /// it was told of, and what is settled for them.
+    fn flat(&self, exec: u64, addresses: Addresses<'_>) -> (u64, Option<(u64, u64)>) {
         let bytes = self.bytes.into();
         let aperture = |base: u64| {
             let is_in =
@@ -232,9 +247,11 @@ impl Made<'_> {
             let offset = |lane| addresses.get(lane, bytes).wrapping_sub(SHARED_BASE);
             self.lds(shared, Addresses::Lanes(&std::array::from_fn(offset)));
         }
-        if global != 0 {
-            self.global(Some(global), addresses);
-        }
+        let settled = match global {
+            0 => None,
+            _ => self.global(Some(global), addresses),
+        };
+        (shared | global, settled)
     }
 }
 

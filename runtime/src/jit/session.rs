@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use frontend::WaveState;
 use frontend::state::LANES;
-use lower::abi::{Context, ExitCode};
+use lower::abi::{Context, ExitCode, SETTLED, Settled};
 use lower::profile::Shape;
 
 use super::JitEngine;
@@ -17,6 +17,7 @@ use super::regions::{Key, Region, entry_of};
 use crate::engine::{Exit, Following, Group, Session, Stop, WaveSets};
 use crate::fault::{FaultKind, WaveFault};
 use crate::helpers::Host;
+use crate::sanitizer::{Known, MAX_WAVES};
 
 /// Maximum number of rounds of barriers of a workgroup before control returns to the dispatcher.
 const ROUNDS: u32 = 64;
@@ -63,6 +64,8 @@ struct Machine<const PROFILE: bool> {
     ctx: Context,
     /// The scalar registers that the waves of a workgroup began with.
     starts: Vec<[u32; 128]>,
+    /// Of a sanitizer: the dispatch that `ctx.settled` is for, and what it knows of the waves of the workgroup.
+    observed: (u64, [Known; MAX_WAVES]),
 }
 
 impl<const PROFILE: bool> Drop for Machine<PROFILE> {
@@ -144,6 +147,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             },
             frame,
             starts: Vec::new(),
+            observed: (0, [Known::default(); MAX_WAVES]),
         }
     }
 
@@ -153,6 +157,12 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         self.ctx.set_arena(memory.arena_base(), memory.read_only());
         let (lds, lds_len) = (group.lds.as_mut_ptr(), group.lds.size());
         self.ctx.set_memory(memory.limit(), lds, lds_len);
+        if let Some(sanitizer) = memory.sanitizer() {
+            if self.observed.0 != group.dispatch {
+                self.ctx.settled = [Settled::default(); SETTLED];
+            }
+            self.observed = (group.dispatch, sanitizer.known(group));
+        }
     }
 
     /// Allocates frame slots for a region.
@@ -191,6 +201,10 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         ctx.wave = ptr::from_mut(wave);
         ctx.fuel = ctx.fuel_quantum;
         ctx.resume = 0;
+        let wave_index = host.group.wave as usize % MAX_WAVES;
+        ctx.stores = 1;
+        let known = self.observed.1[wave_index];
+        (ctx.known_lanes, ctx.lds_settled) = (known.lanes, known.lds);
         ctx.set_scratch(host.group.inline_scratch());
         ctx.host = ptr::from_mut(host).cast();
         let mut counts = Vec::new();
@@ -205,6 +219,10 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         // while its waves run, the function table is in the order of `functions`, the arena up to
         // its limit is mapped for as long as the memory lives, and `host` outlives the call.
         let exit = unsafe { region.code.run(ctx) };
+        self.observed.1[wave_index] = Known {
+            lanes: ctx.known_lanes,
+            lds: ctx.lds_settled,
+        };
         if let Some(start) = start {
             counts[Shape::ENTERED] = 1;
             counts[Shape::NANOSECONDS] = start.elapsed().as_nanos() as u64;

@@ -24,7 +24,9 @@ pub(crate) fn step(
     };
     let (pc, index) = (wave.pc, group.wave);
     match inst.op() {
-        Op::Barrier => sanitizer.barrier(group, index, pc, wave.exec()),
+        Op::Barrier => {
+            sanitizer.barrier(group, index, pc, wave.exec());
+        }
         Op::CacheCtl => sanitizer.acquire(group, index),
         Op::Waitcnt if inst.waits_for_vector_memory(group.gfx) => sanitizer.waited(group, index),
         _ => {}
@@ -122,8 +124,12 @@ fn announce_refused(sanitizer: &Sanitizer, group: &Group<'_>, inst: &Inst, fault
         stored: None,
     };
     match lds {
-        true => sanitizer.lds(group, &refused),
-        false => sanitizer.global(group, &refused),
+        true => {
+            sanitizer.lds(group, &refused);
+        }
+        false => {
+            sanitizer.global(group, &refused);
+        }
     }
 }
 

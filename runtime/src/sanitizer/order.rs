@@ -7,7 +7,7 @@
 //! changes it by an atomic; another one reads it by an atomic or a load that polls, and for global memory then invalidates
 //! its L1 cache. What is known by flags is a vector clock, which only such accesses change (FastTrack).
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A wave: number of the workgroup, and number of the wave in it, or [`ALL`].
 type Wave = (u32, u8);
@@ -16,7 +16,7 @@ type Wave = (u32, u8);
 const ALL: u8 = u8::MAX;
 
 /// The last interval of each wave that happened before.
-pub(super) type Clock = HashMap<Wave, u64>;
+pub(super) type Clock = FxHashMap<Wave, u64>;
 
 /// Adds what another clock has.
 pub(super) fn join(clock: &mut Clock, other: &Clock) {
@@ -60,11 +60,11 @@ pub(super) struct Order {
     /// Dispatches that have begun since.
     dispatches: u64,
     /// What the waves of a workgroup know, by its number and [`ALL`], and what a wave knows of others of its workgroup.
-    clocks: HashMap<Wave, Clock>,
+    clocks: FxHashMap<Wave, Clock>,
     /// By the address of a flag that atomics have changed: what those who read it may know.
-    flags: HashMap<u64, Clock>,
+    flags: FxHashMap<u64, Clock>,
     /// By workgroup, the interval in which it has last told others of what it did, or may have.
-    told: HashMap<u32, u64>,
+    told: FxHashMap<u32, u64>,
 }
 
 impl Order {
@@ -97,6 +97,11 @@ impl Order {
     #[inline]
     pub(super) fn is_only(&self, first: u64) -> bool {
         self.base == first && self.dispatches == 1 && self.clocks.is_empty()
+    }
+
+    /// Has one dispatch begun since [`Order::restart`]?
+    pub(super) fn began_alone(&self) -> bool {
+        self.dispatches == 1
     }
 
     /// The interval of a number, unless it is forgotten.
@@ -167,9 +172,9 @@ impl Order {
     /// that of its workgroup up to the last barrier.
     pub(super) fn knowledge(&self, number: u64) -> Clock {
         let Some(one) = self.interval(number) else {
-            return Clock::new();
+            return Clock::default();
         };
-        let mut clock = Clock::new();
+        let mut clock = Clock::default();
         for wave in [ALL, one.wave] {
             if let Some(known) = self.clocks.get(&(one.group, wave)) {
                 join(&mut clock, known);

@@ -120,6 +120,19 @@ impl Record {
         }
     }
 
+    /// The record after an atomic behind another one of the same workgroup and between the same barriers, if waves learn nothing of
+    /// one another by flags.
+    #[inline]
+    pub(super) fn atomic_again(self, by: Accessor) -> Option<Record> {
+        let state = match self.state() {
+            _ if self.is_written() => return None,
+            State::Atomic if self.interval() == by.interval => State::Atomic,
+            State::Atomic | State::AtomicByMany => State::AtomicByMany,
+            _ => return None,
+        };
+        Some(Record::of(state, by))
+    }
+
     /// The record after an access by another workgroup than before, to which nothing orders it; none if these may conflict.
     #[inline]
     pub(super) fn read_by_another(self, kind: AccessKind, by: Accessor) -> Option<Record> {

@@ -1,10 +1,11 @@
 //! A workgroup that runs.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::MAX_WAVES;
 use super::order::{Clock, Interval};
 use super::reads::Reads;
+use super::settled::Begin;
 use super::shadow::Shadow;
 
 /// A workgroup of a dispatch.
@@ -52,12 +53,14 @@ pub(super) struct Running {
     pub(super) barriers: u32,
     /// The first intervals before the last barrier and behind it, if they have begun.
     pub(super) rounds: [Option<u64>; 2],
+    /// The barriers that began the same times.
+    begins: [Begin; 2],
     /// Of the same times, loads from LDS.
     pub(super) reads: [Reads; 2],
     /// The instruction of the last barrier, and the wave that arrived there first.
     pub(super) barrier: Option<(u16, u8)>,
     /// By offset of a word in LDS that atomics have changed behind the last barrier: what those who read it may know.
-    pub(super) flags: HashMap<u64, Clock>,
+    pub(super) flags: FxHashMap<u64, Clock>,
     pub(super) lds: Shadow,
 }
 
@@ -70,9 +73,10 @@ impl Running {
             waves: std::array::from_fn(|_| Wave::default()),
             barriers: 0,
             rounds: [None; 2],
+            begins: [None; 2],
             reads: Default::default(),
             barrier: None,
-            flags: HashMap::new(),
+            flags: FxHashMap::default(),
             lds,
         }
     }
@@ -92,9 +96,15 @@ impl Running {
         &mut self.reads[self.round_of(wave)]
     }
 
-    /// A wave is the first one at a barrier.
-    pub(super) fn next_round(&mut self) {
+    /// The barrier that began the present interval of a wave.
+    pub(super) fn begin_of(&self, wave: u8) -> Begin {
+        self.begins[self.round_of(wave)]
+    }
+
+    /// A wave is the first one at a barrier, which has this number.
+    pub(super) fn next_round(&mut self, site: u16) {
         self.rounds = [self.rounds[1], None];
+        self.begins = [self.begins[1], Some(site)];
         self.reads.swap(0, 1);
         self.reads[1].open();
     }

@@ -125,6 +125,8 @@ pub(super) struct How<'o> {
     pub(super) tells_unwritten: bool,
     /// Earlier intervals from `first` on are of other workgroups of the dispatch, and nothing orders them.
     pub(super) others: u64,
+    /// Of LDS: waves learn nothing of one another but by barriers.
+    pub(super) only_barriers: bool,
     pub(super) order: &'o Order,
 }
 
@@ -146,6 +148,7 @@ impl<'o> How<'o> {
                 true => group.first,
                 false => 0,
             },
+            only_barriers: false,
             order,
         }
     }
@@ -155,6 +158,7 @@ impl<'o> How<'o> {
         kind: AccessKind,
         by: Accessor,
         (group, wave): (&Running, u32),
+        only_barriers: bool,
         order: &'o Order,
     ) -> Self {
         How {
@@ -164,6 +168,7 @@ impl<'o> How<'o> {
             round: group.round(wave as u8),
             tells_unwritten: true,
             others: 0,
+            only_barriers,
             order,
         }
     }
@@ -195,6 +200,13 @@ impl<'o> How<'o> {
         }
         if record.interval() == self.by.interval
             && let Some(next) = record.own(self.kind, self.by)
+        {
+            return Some(next);
+        }
+        if self.only_barriers
+            && self.kind == AccessKind::Atomic
+            && self.round.is_some_and(|round| record.is_since(round))
+            && let Some(next) = record.atomic_again(self.by)
         {
             return Some(next);
         }

@@ -58,6 +58,8 @@ pub(super) struct Sites {
 pub(super) struct Uses {
     /// It invalidates caches, as acquires do. Otherwise no workgroup learns of others by flags.
     pub(super) acquires: bool,
+    /// It has barriers.
+    pub(super) barriers: bool,
     /// It polls LDS.
     pub(super) polls_lds: bool,
     /// It polls LDS, or reads it by atomics: waves of a workgroup may learn of one another by flags.
@@ -145,6 +147,11 @@ impl Sites {
 }
 
 impl Uses {
+    /// Do waves of a workgroup learn nothing of one another but by barriers?
+    pub(super) fn only_barriers(self) -> bool {
+        !self.acquires && !self.lds_flags
+    }
+
     fn of(code: &LoadedCode) -> Uses {
         let mut uses = Uses::default();
         for (address, bytes) in code.segments() {
@@ -156,6 +163,7 @@ impl Uses {
             for (pc, inst) in instructions {
                 let lds = inst.desc.encoding == Encoding::Ds;
                 let atomic = matches!(inst.op(), Op::Atomic(Space::Lds | Space::Flat, _));
+                uses.barriers |= inst.op() == Op::Barrier;
                 uses.acquires |= inst.op() == Op::CacheCtl;
                 uses.polls_lds |= lds && polls(code, pc);
                 uses.lds_flags |= atomic && returns(&inst);

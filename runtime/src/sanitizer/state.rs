@@ -1,6 +1,6 @@
 //! What the sanitizer knows of the dispatches that run.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use frontend::LANES;
 
@@ -10,8 +10,10 @@ use super::order::{Order, join};
 use super::record::{AccessKind, Accessor, Conflict};
 use super::running::{Dispatch, Id, Running};
 use super::runs::{Run, WaveAccess};
+use super::settled::Settled;
 use super::shadow::{How, Met, Shadow};
 use super::sites::Sites;
+use super::{Known, MAX_WAVES};
 use crate::engine::Group;
 use crate::fault::Nearest;
 use crate::lds::LDS_MAX;
@@ -31,16 +33,17 @@ pub(super) struct State {
     sites: Sites,
     dispatches: u64,
     /// The dispatches that run, by number.
-    live: HashMap<u64, Dispatch>,
+    live: FxHashMap<u64, Dispatch>,
     /// By number of the workgroup.
     groups: Vec<Id>,
-    running: HashMap<Id, Running>,
+    running: FxHashMap<Id, Running>,
     /// The workgroup of the last access is not in `running`.
     current: Option<(Id, Running)>,
     /// By address, conflicts of atomics with stores that may be those of flags: none if the word is polled later.
-    undecided: HashMap<u64, (Key, Finding)>,
-    /// Allocations of recent accesses, by the instruction's number.
-    allocations: [(u64, u64); RECENT],
+    undecided: FxHashMap<u64, (Key, Finding)>,
+    /// Allocations of recent accesses, by the instruction's number: of loads, of others.
+    allocations: [[(u64, u64); RECENT]; 2],
+    settled: Settled,
     /// Shadows of LDS for reuse.
     lds: Vec<Shadow>,
     syncs: Syncs,
@@ -48,6 +51,11 @@ pub(super) struct State {
 
 /// Allocations that are remembered.
 const RECENT: usize = 64;
+
+/// Does such an access change memory?
+fn changes(kind: AccessKind) -> bool {
+    matches!(kind, AccessKind::Write | AccessKind::Atomic)
+}
 
 /// An access with its accessor.
 type By<'a> = (WaveAccess<'a>, Accessor);
@@ -102,15 +110,21 @@ impl State {
             findings: Findings::default(),
             sites: Sites::default(),
             dispatches: 0,
-            live: HashMap::new(),
+            live: FxHashMap::default(),
             groups: Vec::new(),
-            running: HashMap::new(),
+            running: FxHashMap::default(),
             current: None,
-            undecided: HashMap::new(),
-            allocations: [(0, 0); RECENT],
+            undecided: FxHashMap::default(),
+            allocations: [[(0, 0); RECENT]; 2],
+            settled: Settled::default(),
             lds: Vec::new(),
             syncs: Syncs::default(),
         }
+    }
+
+    /// See [`Sanitizer::assume`](super::Sanitizer::assume).
+    pub(super) fn settled(&mut self) -> &mut Settled {
+        &mut self.settled
     }
 
     pub(super) fn take(&mut self, launch: Option<u64>) -> Vec<Finding> {
@@ -123,6 +137,7 @@ impl State {
         let first = self.order.next();
         if self.live.is_empty() {
             self.order.restart(first);
+            self.settled.begin_dispatch();
             self.syncs.restart();
             self.groups.clear();
             self.running.clear();
@@ -133,7 +148,7 @@ impl State {
             }
         }
         // Allocations may have changed.
-        self.allocations = [(0, 0); RECENT];
+        self.allocations = [[(0, 0); RECENT]; 2];
         self.dispatches += 1;
         self.order.begin_dispatch();
         let dispatch = Dispatch {
@@ -198,6 +213,21 @@ impl State {
         Running::new(number, dispatch, first, lds)
     }
 
+    /// See [`Sanitizer::known`](super::Sanitizer::known).
+    pub(super) fn known(&mut self, group: &Group<'_>) -> [Known; MAX_WAVES] {
+        let barriers = self.sites.uses(group.code).barriers;
+        let mut all = [Known::default(); MAX_WAVES];
+        for (wave, known) in all.iter_mut().enumerate().take(group.waves as usize) {
+            // Only barriers ask which lanes were active.
+            known.lanes = match barriers {
+                true => self.enter(group).waves[wave].lanes,
+                false => u64::MAX,
+            };
+            known.lds = self.lds_settled(group, wave as u32);
+        }
+        all
+    }
+
     pub(super) fn end_group(&mut self, group: &Group<'_>) {
         let running = self.enter(group);
         let waves = running.waves.iter().take(group.waves as usize);
@@ -210,6 +240,8 @@ impl State {
             let at = self.side(site, wave, None, None);
             self.found(Rule::BarrierDivergence, (site, None), at, None);
         }
+        let only = self.live.len() == 1 && self.order.began_alone();
+        self.settled.end_group(only);
         if let Some((_, running)) = self.current.take() {
             self.lds.push(running.lds);
         }
@@ -369,13 +401,21 @@ impl State {
         (WaveAccess { kind, ..*access }, by)
     }
 
-    pub(super) fn global(&mut self, group: &Group<'_>, access: &WaveAccess<'_>) {
+    /// A wave is about to access global memory. Of a load: begin and end of the memory from which it need not be announced.
+    pub(super) fn global(
+        &mut self,
+        group: &Group<'_>,
+        access: &WaveAccess<'_>,
+    ) -> Option<(u64, u64)> {
+        if self.settled.is_void() {
+            return Some((0, u64::MAX));
+        }
         let (access, by) = self.announced(group, access);
         let made = (access, by);
+        let inside = *self.allocation(&made);
         let acquires = self.sites.uses(group.code).acquires;
         let (_, running) = self.current.as_ref().expect("a workgroup was entered");
         let how = How::global(access.kind, by, running, &self.order);
-        let inside = self.allocations[usize::from(by.site) % RECENT];
         let flags = matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic);
         let left = match acquires && flags {
             true => access,
@@ -400,8 +440,7 @@ impl State {
             self.race(Rule::RaceGlobal, &made, conflict);
         }
         self.examine_lanes(&made, false);
-        let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
-        if changes && access.exec.is_some() {
+        if changes(access.kind) && access.exec.is_some() {
             let wave = self.running().wave(access.wave as u8);
             wave.storing = true;
             // What follows is not told by a flag that this was.
@@ -410,6 +449,10 @@ impl State {
                 self.order.tell(by.interval);
             }
         }
+        let inside = *self.allocation(&made);
+        let settles =
+            access.kind == AccessKind::Read && inside.1 != 0 && self.settled.assumes(inside.0);
+        settles.then_some(inside)
     }
 
     /// Lanes of a store must not store different values to one byte.
@@ -423,17 +466,24 @@ impl State {
         }
     }
 
+    /// The allocation of the last access of an instruction, which is remembered: begin and end.
+    fn allocation(&mut self, (access, by): &By<'_>) -> &mut (u64, u64) {
+        &mut self.allocations[usize::from(changes(access.kind))][usize::from(by.site) % RECENT]
+    }
+
     /// Accesses must be inside of allocations.
     fn bounds(&mut self, memory: &Memory, made: &By<'_>, run: &Run) {
-        let slot = usize::from(made.1.site) % RECENT;
-        let (start, end) = self.allocations[slot];
+        let (start, end) = *self.allocation(made);
         let last = run.address.wrapping_add(run.bytes);
         if run.address >= start && last <= end {
             return;
         }
         match memory.allocation_of(run.address) {
             Some(found) if last <= found.start + found.len => {
-                self.allocations[slot] = (found.start, found.start + found.len);
+                *self.allocation(made) = (found.start, found.start + found.len);
+                if changes(made.0.kind) {
+                    self.settled.store(found.start);
+                }
             }
             // Registered memory of the program.
             None if !(self.arena.0..self.arena.1).contains(&run.address) => {}
@@ -518,7 +568,7 @@ impl State {
         if barriers > running.barriers {
             running.barriers = barriers;
             running.barrier = Some((site, index));
-            running.next_round();
+            running.next_round(site);
             running.flags.clear();
         } else {
             other = running.barrier.filter(|&(first, _)| first != site);

@@ -65,6 +65,7 @@ impl Waves {
             first: self.first,
             round: None,
             tells_unwritten: false,
+            only_barriers: false,
             others: if interval == OTHER {
                 self.first + OTHER
             } else {
@@ -360,6 +361,7 @@ fn rounds_of_lds_find_what_records_find() {
             let found = [None, Some(round)].map(|round| How {
                 round,
                 tells_unwritten: true,
+                only_barriers: round.is_some(),
                 ..waves.how(interval, kind)
             });
             let mut found = found.iter().zip(&mut shadows).map(|(how, shadow)| {

@@ -1,7 +1,8 @@
 //! Which bits of memory are undefined.
 
-use std::collections::HashMap;
 use std::ops::Range;
+
+use rustc_hash::FxHashMap;
 
 use super::findings::Tag;
 
@@ -25,7 +26,7 @@ impl Tag {
 
 /// Undefined bits of an address space; those of pages that are not there are defined.
 #[derive(Default)]
-pub(super) struct Bytes(HashMap<u64, Box<Page>>);
+pub(super) struct Bytes(FxHashMap<u64, Box<Page>>);
 
 impl Bytes {
     /// Is everything defined?

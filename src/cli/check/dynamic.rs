@@ -7,8 +7,8 @@ use std::time::Duration;
 use runtime::foreign;
 use runtime::lockstep::Snapshot;
 use wavelift::check::Severity;
-use wavelift::sanitizer::{self, Described, ORDER_DEPENDENT};
-use wavelift::{Buffer, Device, DeviceOptions, Error, Kernel, Settings};
+use wavelift::sanitizer::{self, Described, ORDER_DEPENDENT, Sanitizer};
+use wavelift::{Buffer, Device, DeviceOptions, EngineKind, Error, Kernel, Settings, Stats};
 
 use super::{Found, Reported, Results, Scope};
 use crate::cli::input::Input;
@@ -76,8 +76,7 @@ pub(super) fn run(
             let reorder = shuffle.filter(|_| counts && !dependent.contains(kernel.name()));
             let reorder = reorder.map(|seed| Reordered::new(&session, seed));
             let reorder = reorder.transpose()?;
-            let ended = session.launch(planned, &settings);
-            let findings = session.device.findings();
+            let (ended, findings) = checked(&session, planned, &settings)?;
             suspicion.add(&findings);
             if counts {
                 about.add(&session, kernel, findings);
@@ -105,6 +104,42 @@ pub(super) fn run(
     drop(session);
     undefined::run(&input, &device, &suspicion, &mut about)?;
     Ok(faulted)
+}
+
+/// The launch of a dispatch for which the sanitizer makes no assumptions, which have failed in all before.
+const ATTEMPTS: usize = 4;
+
+/// Runs a launch, on the translator repeatedly if the sanitizer's assumptions fail: how it ended, and what was found.
+fn checked(
+    session: &Session,
+    planned: &Planned,
+    settings: &Settings,
+) -> Result<(Result<Stats, Error>, Vec<sanitizer::Finding>), Error> {
+    let device = &session.device;
+    let assume = |on| {
+        if let Some(sanitizer) = device.memory().sanitizer() {
+            sanitizer.assume(on);
+        }
+    };
+    if device.options().engine == EngineKind::Interp {
+        return Ok((session.launch(planned, settings), device.findings()));
+    }
+    let before = Snapshot::take(&device.memory())?;
+    assume(true);
+    let mut attempts = 1;
+    loop {
+        let ended = session.launch(planned, settings);
+        let findings = device.findings();
+        let is_void = device.memory().sanitizer().is_some_and(Sanitizer::is_void);
+        if !is_void {
+            return Ok((ended, findings));
+        }
+        before.restore(&device.memory())?;
+        attempts += 1;
+        if attempts == ATTEMPTS {
+            assume(false);
+        }
+    }
 }
 
 /// A launch that is repeated with another order of workgroups and waves.

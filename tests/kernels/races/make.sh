@@ -13,7 +13,7 @@ cl() { # source, name, target
 }
 
 for target in gfx803 gfx906; do
-    for name in bytes counters flags graph grid reduce sort tile waves; do
+    for name in bytes counters flags graph grid late reduce sort tile waves; do
         printf '#define RACY\n#include "%s.cl"\n#undef RACY\n#include "%s.cl"\n' $name $name > "$work/pairs.cl"
         cl "$work/pairs.cl" $name $target
     done

@@ -9,24 +9,41 @@ use super::{By, Rule, State, follow};
 use crate::engine::Group;
 
 impl State {
-    /// A wave is about to access LDS.
-    pub(in super::super) fn lds(&mut self, group: &Group<'_>, access: &WaveAccess<'_>) {
+    /// A wave is about to access LDS. Of a load: need it not be announced in intervals that are settled?
+    pub(in super::super) fn lds(&mut self, group: &Group<'_>, access: &WaveAccess<'_>) -> bool {
+        if self.settled.is_void() {
+            return true;
+        }
         let (access, by) = self.announced(group, access);
+        let mut is_plain = false;
         let size = u64::from(group.lds.size());
         let uses = self.sites.uses(group.code);
         if !uses.lds_flags {
             let wave = access.wave as u8;
             if access.kind != AccessKind::Read {
+                let interval = self.running().begin_of(wave);
+                self.settled.store_lds(interval);
                 for read in self.running().reads(wave).close() {
                     self.compare_lds((read.access(), read.by), size, uses);
                 }
-            } else if self.is_plain(&access, by.site, size)
-                && self.running().reads(wave).keep(&access, by)
-            {
-                return;
+            } else {
+                is_plain = self.is_plain(&access, by.site, size);
+                if is_plain && self.running().reads(wave).keep(&access, by) {
+                    return true;
+                }
             }
         }
         self.compare_lds((access, by), size, uses);
+        is_plain
+    }
+
+    /// [`Known::lds`](super::super::Known::lds) of a wave.
+    pub(in super::super) fn lds_settled(&mut self, group: &Group<'_>, wave: u32) -> u64 {
+        let interval = self.enter(group).begin_of(wave as u8);
+        match self.settled.is_void() || self.settled.assumes_lds(interval) {
+            true => group.lds.size().into(),
+            false => 0,
+        }
     }
 
     /// Is it a load that need not be compared yet? The first ones of an instruction are, to find reads of what nobody wrote.
@@ -42,7 +59,13 @@ impl State {
         let flags =
             uses.lds_flags && matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic);
         let (_, running) = self.current.as_mut().expect("a workgroup was entered");
-        let how = How::lds(access.kind, by, (running, access.wave), &self.order);
+        let how = How::lds(
+            access.kind,
+            by,
+            (running, access.wave),
+            uses.only_barriers(),
+            &self.order,
+        );
         let left = match flags {
             true => access,
             false => follow(&mut running.lds, &access, &how, (0, size)),
@@ -52,7 +75,13 @@ impl State {
                 self.observe_lds_flags(&made, &run);
             }
             let (_, running) = self.current.as_mut().expect("a workgroup was entered");
-            let how = How::lds(access.kind, by, (running, access.wave), &self.order);
+            let how = How::lds(
+                access.kind,
+                by,
+                (running, access.wave),
+                uses.only_barriers(),
+                &self.order,
+            );
             // What is behind the LDS is not accessed.
             let bytes = run.bytes.min(size.saturating_sub(run.address));
             if bytes < run.bytes {

@@ -17,7 +17,7 @@ use crate::cli::options::RunOptions;
 use crate::cli::session::Session;
 
 /// Instructions of waves that are tracked after a run of the translator: a second or less.
-const LIMIT: u64 = 250_000;
+const LIMIT: u64 = 100_000;
 
 /// Should a manifest run on the tracking interpreter?
 pub(super) enum Suspicion {

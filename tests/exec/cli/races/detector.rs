@@ -128,6 +128,50 @@ fn no_other_kernel_has_a_race() {
     assert!(failures_of_all.is_empty(), "{}", failures_of_all.join("\n"));
 }
 
+/// A workgroup stores to what all before have only read, in global memory and in LDS: the translator's code no longer announced those
+/// loads, and the dispatch is repeated.
+#[test]
+#[cfg(feature = "jit")]
+fn loads_that_later_stores_conflict_with_are_announced_anew() -> Result<(), wavelift::Error> {
+    use wavelift::sanitizer::{Rule, Sanitizer};
+    use wavelift::{Device, DeviceOptions, EngineKind, Launch, Module};
+
+    for (kernel, rule, global) in [
+        ("late_store", Rule::RaceGlobal, 1024),
+        ("late_tile", Rule::RaceLds, 40960),
+    ] {
+        for ending in ["_racy", "_repaired"] {
+            let device = Device::with_options(DeviceOptions {
+                engine: EngineKind::Jit,
+                sanitize: true,
+                threads: 1,
+                ..DeviceOptions::default()
+            })?;
+            let code = root().join("tests/kernels/races/late.gfx906.co");
+            let code = std::fs::read(code).expect("the code object is there");
+            let module = Module::load(&device, &code)?;
+            let kernel = module.kernel(&format!("{kernel}{ending}"))?;
+            let [x, y] = [2048, 4 * 40960].map(|bytes| device.alloc(bytes));
+            let (x, y) = (x?, y?);
+            let launch = || {
+                x.write(&[0u8; 2048])?;
+                let args = [(&x).into(), (&y).into()];
+                device.launch(&kernel, &Launch::new(global, 128), &args)?;
+                let rules: Vec<Rule> = device.findings().iter().map(|one| one.rule).collect();
+                let is_void = device.memory().sanitizer().is_some_and(Sanitizer::is_void);
+                Ok::<_, wavelift::Error>((is_void, rules.contains(&rule)))
+            };
+            let is_racy = ending == "_racy";
+            assert_eq!(launch()?, (false, is_racy), "{ending}: nothing is assumed");
+            device.memory().sanitizer().expect("it is on").assume(true);
+            // The repaired kernels store where nothing is loaded, which is not known of either.
+            assert!(launch()?.0, "{rule:?} {ending}");
+            assert_eq!(launch()?, (false, is_racy), "{rule:?} {ending} repeated");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn barriers_of_the_grid_are_an_order() {
     let code_object = root().join("tests/kernels/waits/grid.gfx906.co");

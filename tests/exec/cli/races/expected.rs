@@ -98,6 +98,12 @@ fn bit_counts(i: u32) -> u32 {
 /// What the repaired kernel of a pair leaves in `y`.
 pub(super) fn pair(name: &str) -> Vec<u32> {
     match name {
+        "late_store" => each(1024, |i| x(i % 128)),
+        "late_tile" => each(40960, |i| {
+            let value = x((i ^ 127) % 512);
+            let stored = i / 128 >= 300;
+            value + if stored { value + 1 } else { x(i % 512) }
+        }),
         "tile_reverse" => each(512, |i| x(i ^ 127)),
         "tile_loop_end" | "tile_loop_start" => each(256, |i| {
             (0..4).map(|k| (k + 1) * x(k * 256 + (i ^ 64))).sum()
