@@ -138,6 +138,7 @@ fn facts(kernel: &Kernel, gfx: Gfx) -> ::check::Kernel {
             _ if gfx.packs_work_item_ids() => 1,
             n => n.min(2) + 1,
         },
+        sgprs: descriptor.sgpr_count(gfx),
         vgprs,
         lds: metadata
             .map(|metadata| metadata.group_segment_fixed_size)

@@ -17,6 +17,8 @@ pub struct Kernel {
     pub initial_sgprs: u32,
     /// VGPRs that the dispatcher initialises.
     pub initial_vgprs: u32,
+    /// SGPRs allocated to a wave, VCC and the like included.
+    pub sgprs: u32,
     /// VGPRs allocated to a wave.
     pub vgprs: u32,
     /// Bytes of LDS that the code object states, if there is no more at run time.

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use frontend::Op;
+use frontend::inst::VCC_LO;
 use frontend::registers::{self, Reg, Span};
 
 use crate::cfg::{Code, Item, Routine};
@@ -65,22 +66,46 @@ pub(crate) fn is_nop(item: &Item) -> bool {
     item.inst.op() == Op::Nop && registers::is_salu(&item.inst)
 }
 
+/// The first of the two SGPRs that hold VCC: gfx9 has it in the last two that are allocated (Vega ISA 3.6.2 and 3.9; LLVM
+/// reserves them, getBaseReservedNumSGPRs). Where 112 are, code cannot name these. Of a function it is not known.
+fn vcc(routine: &Routine<'_>) -> Option<Reg> {
+    let sgprs = routine.kernel.filter(|_| routine.gfx.is_gfx9())?.sgprs;
+    let first = sgprs.checked_sub(2)?;
+    (sgprs <= routine.gfx.max_sgprs()).then_some(first as Reg)
+}
+
 /// Needed `s_nop`s, and whether all of their wait states are.
 type Needed = BTreeMap<usize, bool>;
 
 struct Walk<'a> {
     code: &'a Code,
     rows: Vec<Wanted>,
+    /// The first of the two SGPRs that hold VCC, if it is known.
+    vcc: Option<Reg>,
     needed: Needed,
     found: Vec<(&'static Row, u8, usize, usize, u8)>,
 }
 
 impl Walk<'_> {
+    /// The number of the SGPR that holds a half of VCC, or the half that an SGPR holds.
+    fn other_name(&self, reg: Reg) -> Option<Reg> {
+        let (name, number) = (Reg::from(VCC_LO), self.vcc?);
+        let pair = |first| Span { first, count: 2 };
+        match reg {
+            reg if pair(name).has(reg) => Some(number + (reg - name)),
+            reg if pair(number).has(reg) => Some(name + (reg - number)),
+            _ => None,
+        }
+    }
+
     /// The wait states that an instruction needs behind a producer; 0: none.
     fn wanted(&self, entry: &Entry<Key>, most: u8, row: &Row, item: &Item) -> u8 {
         let (gfx, key) = (self.code.gfx, &entry.key);
         let uses = match row.consumes {
             Consumes::Result(uses) => uses(item, gfx, key.reg),
+            Consumes::OtherName(uses) => self
+                .other_name(key.reg)
+                .is_some_and(|reg| uses(item, gfx, reg)),
             Consumes::Behind(_, uses) => key.behind && uses(item, gfx, key.reg),
             Consumes::Pair(states) => {
                 return states(&self.code.items[entry.producer as usize], item, gfx);
@@ -123,7 +148,11 @@ impl Walk<'_> {
                 recent.entries.push(entry(0, at as u32 + 1));
                 continue;
             }
+            let by_name = matches!(row.consumes, Consumes::OtherName(_));
             for reg in spans.into_iter().flat_map(Span::each) {
+                if by_name && self.other_name(reg).is_none() {
+                    continue;
+                }
                 recent
                     .entries
                     .retain(|entry| (entry.key.row, entry.key.reg) != (number, reg));
@@ -195,6 +224,7 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
     let mut walk = Walk {
         code,
         rows: rows.collect(),
+        vcc: vcc(routine),
         needed: Needed::default(),
         found: Vec::new(),
     };

@@ -55,6 +55,10 @@ const CASES: &[Case] = &[
     Case { rule: "nop-vccz-data", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "v_cmp_eq_u32 vcc, v0, v1; s_nop 3; v_mov_b32 v0, src_vccz; s_endpgm", words: &[0x7d940300, 0xbf800003, 0x7e0002fb, 0xbf810000] }, repaired: Asm { text: "v_cmp_eq_u32 vcc, v0, v1; s_nop 4; v_mov_b32 v0, src_vccz; s_endpgm", words: &[0x7d940300, 0xbf800004, 0x7e0002fb, 0xbf810000] } },
     Case { rule: "nop-m0-message", gfx: Gfx::Gfx803, function: false, broken: Asm { text: "s_mov_b32 m0, 0; s_sendmsg sendmsg(MSG_INTERRUPT); s_endpgm", words: &[0xbefc0080, 0xbf900001, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 m0, 0; s_nop 0; s_sendmsg sendmsg(MSG_INTERRUPT); s_endpgm", words: &[0xbefc0080, 0xbf800000, 0xbf900001, 0xbf810000] } },
     Case { rule: "nop-m0-indirect", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_mov_b32 m0, 0; s_movrels_b32 s0, s1; s_endpgm", words: &[0xbefc0080, 0xbe802a01, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 m0, 0; s_nop 0; s_movrels_b32 s0, s1; s_endpgm", words: &[0xbefc0080, 0xbf800000, 0xbe802a01, 0xbf810000] } },
+    Case { rule: "nop-vcc-number", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "v_cmp_eq_u32 vcc, v0, v1; v_mov_b32 v2, s31; s_endpgm", words: &[0x7d940300, 0x7e04021f, 0xbf810000] }, repaired: Asm { text: "v_cmp_eq_u32 vcc, v0, v1; s_nop 0; v_mov_b32 v2, s31; s_endpgm", words: &[0x7d940300, 0xbf800000, 0x7e04021f, 0xbf810000] } },
+    Case { rule: "nop-vcc-number", gfx: Gfx::Gfx906, function: false, broken: Asm { text: "s_mov_b64 vcc, 0; v_readfirstlane_b32 s30, v0; v_mov_b32 v2, vcc_lo; s_endpgm", words: &[0xbeea0180, 0x7e3c0500, 0x7e04026a, 0xbf810000] }, repaired: Asm { text: "s_mov_b64 vcc, 0; v_readfirstlane_b32 s30, v0; s_nop 0; v_mov_b32 v2, vcc_lo; s_endpgm", words: &[0xbeea0180, 0x7e3c0500, 0xbf800000, 0x7e04026a, 0xbf810000] } },
+    Case { rule: "nop-vcc-number", gfx: Gfx::Gfx90a, function: false, broken: Asm { text: "s_mov_b64 vcc, 0; v_cmp_eq_u32 s[30:31], v0, v1; v_add_f64 v[2:3], vcc, v[4:5]; s_endpgm", words: &[0xbeea0180, 0xd0ca001e, 0x00020300, 0xd2800002, 0x0002086a, 0xbf810000] }, repaired: Asm { text: "s_mov_b64 vcc, 0; v_cmp_eq_u32 s[30:31], v0, v1; s_nop 0; v_add_f64 v[2:3], vcc, v[4:5]; s_endpgm", words: &[0xbeea0180, 0xd0ca001e, 0x00020300, 0xbf800000, 0xd2800002, 0x0002086a, 0xbf810000] } },
+    Case { rule: "nop-vcc-number-branch", gfx: Gfx::Gfx900, function: false, broken: Asm { text: "s_mov_b64 vcc, 0; s_mov_b32 s30, 0; s_cbranch_vccz 0; s_endpgm", words: &[0xbeea0180, 0xbe9e0080, 0xbf860000, 0xbf810000] }, repaired: Asm { text: "s_mov_b64 vcc, 0; s_mov_b32 s30, 0; s_nop 0; s_cbranch_vccz 0; s_endpgm", words: &[0xbeea0180, 0xbe9e0080, 0xbf800000, 0xbf860000, 0xbf810000] } },
     Case { rule: "nop-interp-lane", gfx: Gfx::Gfx600, function: false, broken: Asm { text: "s_mov_b32 m0, 0; v_interp_p1_f32 v0, v1, attr0.x; v_readfirstlane_b32 s0, v0; s_endpgm", words: &[0xbefc0380, 0xc8000001, 0x7e000500, 0xbf810000] }, repaired: Asm { text: "s_mov_b32 m0, 0; v_interp_p1_f32 v0, v1, attr0.x; s_nop 0; v_readfirstlane_b32 s0, v0; s_endpgm", words: &[0xbefc0380, 0xc8000001, 0xbf800000, 0x7e000500, 0xbf810000] } },
     Case { rule: "nop-dot", gfx: Gfx::Gfx90a, function: false, broken: Asm { text: "v_dot2_f32_f16 v0, v1, v2, v3; s_nop 1; v_mov_b32 v4, v0; s_endpgm", words: &[0xd3a34000, 0x1c0e0501, 0xbf800001, 0x7e080300, 0xbf810000] }, repaired: Asm { text: "v_dot2_f32_f16 v0, v1, v2, v3; s_nop 2; v_mov_b32 v4, v0; s_endpgm", words: &[0xd3a34000, 0x1c0e0501, 0xbf800002, 0x7e080300, 0xbf810000] } },
     Case { rule: "nop-exec-mfma", gfx: Gfx::Gfx908, function: false, broken: Asm { text: "v_accvgpr_write_b32 a0, 1.0; v_accvgpr_write_b32 a1, 1.0; v_accvgpr_write_b32 a2, 1.0; v_accvgpr_write_b32 a3, 1.0; v_cmpx_eq_u32 vcc, v4, v1; s_nop 2; v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]; s_endpgm", words: &[0xd3d94000, 0x180000f2, 0xd3d94001, 0x180000f2, 0xd3d94002, 0x180000f2, 0xd3d94003, 0x180000f2, 0x7db40304, 0xbf800002, 0xd3c20000, 0x04020300, 0xbf810000] }, repaired: Asm { text: "v_accvgpr_write_b32 a0, 1.0; v_accvgpr_write_b32 a1, 1.0; v_accvgpr_write_b32 a2, 1.0; v_accvgpr_write_b32 a3, 1.0; v_cmpx_eq_u32 vcc, v4, v1; s_nop 3; v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]; s_endpgm", words: &[0xd3d94000, 0x180000f2, 0xd3d94001, 0x180000f2, 0xd3d94002, 0x180000f2, 0xd3d94003, 0x180000f2, 0x7db40304, 0xbf800003, 0xd3c20000, 0x04020300, 0xbf810000] } },
@@ -131,6 +135,8 @@ const CASES: &[Case] = &[
 const KERNEL: Kernel = Kernel {
     initial_sgprs: 64,
     initial_vgprs: 8,
+    // VCC is s[30:31].
+    sgprs: 32,
     vgprs: 64,
     lds: Some(512),
     scratch: Some(16),
@@ -435,4 +441,55 @@ fn paths_that_comparisons_exclude_are_not_followed() {
         ]),
         [""; 0]
     );
+}
+
+/// VCC has the number of the last SGPRs that are allocated, on gfx9 and of kernels; only constants are read too early.
+#[test]
+fn vcc_is_known_under_the_number_of_its_sgprs() {
+    let found = |gfx: Gfx, words: &[u32], kernel: Option<Kernel>| -> bool {
+        let code = bytes(words);
+        let found = check(&routine(gfx, &code, kernel)).findings;
+        found
+            .iter()
+            .any(|found| found.rule.id.starts_with("nop-vcc-number"))
+    };
+    // v_cmp_eq_u32 vcc, v0, v1; v_mov_b32 v2, s31; s_endpgm
+    let mixed = &[0x7d940300, 0x7e04021f, 0xbf810000];
+    assert!(found(Gfx::Gfx900, mixed, Some(KERNEL)));
+    assert!(!found(Gfx::Gfx803, mixed, Some(KERNEL)));
+    assert!(!found(Gfx::Gfx900, mixed, None));
+    // Of 112 SGPRs code cannot name the last ones.
+    for (sgprs, number) in [(16, Some(15)), (48, Some(47)), (96, Some(95)), (112, None)] {
+        let kernel = Kernel { sgprs, ..KERNEL };
+        assert!(!found(Gfx::Gfx900, mixed, Some(kernel)), "{sgprs}");
+        if let Some(number) = number {
+            let words = [mixed[0], mixed[1] & !0x1ff | number, END];
+            assert!(found(Gfx::Gfx900, &words, Some(kernel)), "{sgprs}");
+        }
+    }
+    let kept: &[&[u32]] = &[
+        // v_cmp_eq_u32 vcc, v0, v1; v_mov_b32 v2, s29; s_endpgm
+        &[0x7d940300, 0x7e04021d, 0xbf810000],
+        // v_cmp_eq_u32 vcc, v0, v1; v_mov_b32 v2, vcc_hi; s_endpgm
+        &[0x7d940300, 0x7e04026b, 0xbf810000],
+        // v_readfirstlane_b32 s30, v0; v_mov_b32 v2, vcc_hi; s_endpgm
+        &[0x7e3c0500, 0x7e04026b, 0xbf810000],
+        // v_cmp_eq_u32 vcc, v0, v1; v_cndmask_b32_e64 v2, v0, v1, s[30:31]; s_endpgm
+        &[0x7d940300, 0xd1000002, 0x007a0300, 0xbf810000],
+        // v_cmp_eq_u32 s[30:31], v0, v1; v_cndmask_b32_e32 v2, v0, v1, vcc; s_endpgm
+        &[0xd0ca001e, 0x00020300, 0x00040300, 0xbf810000],
+        // v_cmp_eq_u32 s[30:31], v0, v1; v_addc_co_u32_e32 v2, vcc, v0, v1, vcc; s_endpgm
+        &[0xd0ca001e, 0x00020300, 0x38040300, 0xbf810000],
+        // s_mov_b64 vcc, 0; v_mov_b32 v2, s31; s_endpgm
+        &[0xbeea0180, 0x7e04021f, 0xbf810000],
+        // v_cmp_eq_u32 vcc, v0, v1; s_mov_b32 s0, s31; s_endpgm
+        &[0x7d940300, 0xbe80001f, 0xbf810000],
+        // s_mov_b64 vcc, 0; s_cbranch_vccz 0; s_endpgm
+        &[0xbeea0180, 0xbf860000, 0xbf810000],
+        // s_mov_b32 s29, 0; s_cbranch_vccz 0; s_endpgm
+        &[0xbe9d0080, 0xbf860000, 0xbf810000],
+    ];
+    for words in kept {
+        assert!(!found(Gfx::Gfx900, words, Some(KERNEL)), "{words:x?}");
+    }
 }

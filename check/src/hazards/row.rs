@@ -23,6 +23,8 @@ pub(super) struct Row {
 pub(super) enum Consumes {
     /// An instruction that uses this register or thing needs all wait states.
     Result(fn(&Item, Gfx, Reg) -> bool),
+    /// As [`Consumes::Result`], of VCC, which has the number of an SGPR as well: the register under its other name.
+    OtherName(fn(&Item, Gfx, Reg) -> bool),
     /// As [`Consumes::Result`], if an instruction of this kind is between.
     Behind(fn(&Item, Gfx) -> bool, fn(&Item, Gfx, Reg) -> bool),
     /// The wait states that producer and consumer need; 0: none. A later producer of the same registers replaces

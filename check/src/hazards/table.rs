@@ -2,15 +2,17 @@
 //! inserted wait states" and LLVM's hazard recognizer.
 
 use frontend::inst::{M0, Special, VCC_HI, VCC_LO};
-use frontend::op::Hint;
-use frontend::{Encoding, Gfx, Inst, Op, Operand};
+use frontend::op::{BranchIf, Hint};
+use frontend::{Encoding, Gfx, Inst, Op, Operand, Ty};
 
 use super::row::{
     Consumes, ONE, Row, exec_of_valu, only, rule, scalars, scalars_of_valu, vectors_of_valu,
 };
 use crate::cfg::Item;
 use crate::finding::Certainty;
-use frontend::registers::{Reg, Span, is_gws, is_salu, is_store, is_valu, is_vmem, span};
+use frontend::registers::{
+    Reg, Span, is_gws, is_salu, is_store, is_valu, is_vmem, source_count, span,
+};
 use frontend::waits::data;
 
 fn m0_of_salu(item: &Item, _: Gfx) -> Vec<Span> {
@@ -38,6 +40,16 @@ fn set_register(item: &Item, _: Gfx) -> Vec<Span> {
         (Op::SetReg, Some((first, ..))) => vec![Span { first, count: 1 }],
         _ => vec![],
     }
+}
+
+/// Does VALU read the register as a constant, not lane by lane as a carry or a condition?
+fn read_as_constant(item: &Item, gfx: Gfx, reg: Reg) -> bool {
+    let inst = &item.inst;
+    let constant = |(i, &source): (usize, &Operand)| {
+        let mask = inst.desc.src.get(i) == Some(&Ty::Mask);
+        !mask && span(source, source_count(inst, gfx, i)).is_some_and(|span| span.has(reg))
+    };
+    is_valu(inst) && inst.src.iter().enumerate().any(constant)
 }
 
 fn read_by_memory(item: &Item, _: Gfx, reg: Reg) -> bool {
@@ -246,6 +258,26 @@ pub(super) static ROWS: &[Row] = &[
             direct || relative || tid || loads || inst.desc.encoding == Encoding::Vintrp
         }),
         does: "writes M0, which the next instruction uses",
+    },
+    Row {
+        rule: rule("nop-vcc-number", "VALU writes VCC, VALU reads it as a constant, one of them by its name, the other by the number of the SGPR that holds it", Certainty::B, "Vega ISA 4.5"),
+        states: |gfx| only(gfx.is_gfx9(), 1),
+        produces: scalars_of_valu,
+        consumes: Consumes::OtherName(read_as_constant),
+        does: "writes VCC, by its name or by the number of the SGPR that holds it, and it is read by the other one",
+    },
+    Row {
+        rule: rule("nop-vcc-number-branch", "SALU writes VCC by the number of the SGPR that holds it, a branch on VCCZ follows", Certainty::B, "Vega ISA 3.9"),
+        states: |gfx| only(gfx.is_gfx9(), 1),
+        produces: |item, _| match is_salu(&item.inst) {
+            true => scalars(&item.uses.writes),
+            false => vec![],
+        },
+        consumes: Consumes::OtherName(|item, _, reg| {
+            let branches = matches!(item.inst.op(), Op::Branch(BranchIf::Vccz | BranchIf::Vccnz));
+            branches && item.uses.reads(reg)
+        }),
+        does: "writes VCC by the number of the SGPR that holds it, and the branch depends on VCCZ",
     },
     Row {
         rule: rule("nop-interp-lane", "v_interp writes a VGPR, v_readlane or v_readfirstlane reads it", Certainty::B, "ACO (an erratum that AMD has confirmed)"),
