@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use frontend::Op;
 use frontend::inst::VCC_LO;
 use frontend::registers::{self, Reg, Span};
+use frontend::{Gfx, Op};
 
 use crate::cfg::{Code, Item, Routine};
 use crate::finding::{Report, Rule};
@@ -52,11 +52,13 @@ pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
         .chain(xnack::RULES.iter().copied())
 }
 
-/// Wait states of an instruction.
-fn states_of(item: &Item) -> u8 {
+/// Wait states of an instruction. `s_nop` has up to sixteen on gfx9 and up to eight before. (Vega ISA, S_NOP; the older
+/// manuals)
+fn states_of(item: &Item, gfx: Gfx) -> u8 {
+    let most = if gfx.is_gfx9() { 15 } else { 7 };
     match item.inst.op() {
         _ if item.removed => 0,
-        Op::Nop if registers::is_salu(&item.inst) => (item.imm() & 15) as u8 + 1,
+        Op::Nop if registers::is_salu(&item.inst) => (item.imm() & most) as u8 + 1,
         _ => 1,
     }
 }
@@ -188,7 +190,7 @@ impl Walk<'_> {
                 }
             }
         }
-        let passed = states_of(item);
+        let passed = states_of(item, code.gfx);
         let nop = is_nop(item).then_some((at as u32 + 1, passed));
         let rows = &self.rows;
         let needed = &mut self.needed;

@@ -493,3 +493,13 @@ fn vcc_is_known_under_the_number_of_its_sgprs() {
         assert!(!found(Gfx::Gfx900, words, Some(KERNEL)), "{words:x?}");
     }
 }
+
+/// It counts to sixteen on gfx9, to eight before.
+#[test]
+fn an_s_nop_has_as_many_wait_states_as_the_target_counts() {
+    // v_readfirstlane_b32 s4, v0; s_nop 8; v_readlane_b32 s5, v0, s4; s_endpgm
+    let words = [0x7e080500, 0xbf800008, 0xd2890005, 0x00000900, 0xbf810000];
+    let code = bytes(&words);
+    let found = |gfx| check(&routine(gfx, &code, Some(KERNEL))).findings.len();
+    assert_eq!((found(Gfx::Gfx803), found(Gfx::Gfx900)), (1, 0));
+}
