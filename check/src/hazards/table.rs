@@ -128,8 +128,9 @@ pub(super) static ROWS: &[Row] = &[
         rule: rule("nop-vgpr-dpp", "VALU writes a VGPR, DPP reads it", Certainty::A, "GCN3 and Vega ISA 4.5; LLVM checkDPPHazards; ACO"),
         states: |gfx| only(gfx.is_gfx8_up(), 2),
         produces: vectors_of_valu,
-        consumes: Consumes::Result(|item, _, reg| {
-            item.dpp().is_some() && span(item.inst.src[0], 1).is_some_and(|span| span.has(reg))
+        consumes: Consumes::Result(|item, gfx, reg| {
+            let source = span(item.inst.src[0], source_count(&item.inst, gfx, 0));
+            item.dpp().is_some() && source.is_some_and(|span| span.has(reg))
         }),
         does: "writes a vector register that DPP reads from another lane",
     },
