@@ -12,6 +12,7 @@ use frontend::{Encoding, Inst, Op, Operand};
 use crate::cfg::{Code, Edit, Item};
 use crate::finding::{Certainty, Finding, Report, Rule};
 use crate::solve::{Entry, Least, solve};
+use crate::waits::RETURN_ADDRESS;
 
 static HALF: Rule = Rule {
     id: "vccz-half",
@@ -21,7 +22,7 @@ static HALF: Rule = Rule {
 };
 static WRITEBACK: Rule = Rule {
     id: "scalar-writeback",
-    title: "s_dcache_wb follows scalar stores before the wave ends",
+    title: "s_dcache_wb follows scalar stores before the wave ends or a function returns",
     certainty: Certainty::B,
     source: "LLVM SIInsertWaitcnts; AMDGPUUsage",
 };
@@ -210,7 +211,7 @@ fn look(code: &Code, recent: &Recent, at: usize, report: &mut Report) {
                 &HALF,
                 format!("{text} writes half of VCC, which does not update VCCZ"),
             ),
-            (Key::ScalarStore, Op::Endpgm) => (
+            (Key::ScalarStore, op) if op == Op::Endpgm || returns(inst) => (
                 &WRITEBACK,
                 format!("what {text} stores may remain in the scalar cache"),
             ),
@@ -238,6 +239,11 @@ fn look(code: &Code, recent: &Recent, at: usize, report: &mut Report) {
         };
         report.add(rule, at, Some(entry.producer as usize), why);
     }
+}
+
+/// Does a function return here?
+fn returns(inst: &Inst) -> bool {
+    inst.op() == Op::SetPc && inst.src[0] == Operand::Sgpr(RETURN_ADDRESS)
 }
 
 /// What the rules find.

@@ -116,7 +116,7 @@ pub(crate) static RULES: &[&Rule] = &[
 ];
 
 /// The first of the pair that holds the return address, by LLVM's calling convention.
-const RETURN_ADDRESS: u8 = 30;
+pub(crate) const RETURN_ADDRESS: u8 = 30;
 
 /// Pseudo registers.
 const LDS: Reg = registers::END;
