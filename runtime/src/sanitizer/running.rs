@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::MAX_WAVES;
+use super::barriers::Rounds;
 use super::order::{Clock, Interval};
 use super::reads::Reads;
 use super::shadow::Shadow;
@@ -59,6 +60,8 @@ pub(super) struct Running {
     /// By offset of a word in LDS that atomics have changed behind the last barrier: what those who read it may know.
     pub(super) flags: HashMap<u64, Clock>,
     pub(super) lds: Shadow,
+    /// If its barriers are examined.
+    pub(super) examined: Option<Box<Rounds>>,
 }
 
 impl Running {
@@ -74,6 +77,7 @@ impl Running {
             barrier: None,
             flags: HashMap::new(),
             lds,
+            examined: None,
         }
     }
 
@@ -82,7 +86,7 @@ impl Running {
     }
 
     /// Is the wave before the last barrier (0), or behind it (1)?
-    fn round_of(&self, wave: u8) -> usize {
+    pub(super) fn round_of(&self, wave: u8) -> usize {
         let barriers = self.waves[usize::from(wave) % MAX_WAVES].barriers;
         usize::from(barriers == self.barriers)
     }

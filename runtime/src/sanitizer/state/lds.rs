@@ -14,6 +14,7 @@ impl State {
         let (access, by) = self.announced(group, access);
         let size = u64::from(group.lds.size());
         let uses = self.sites.uses(group.code);
+        self.depends_in_lds(&(access, by));
         if !uses.lds_flags {
             let wave = access.wave as u8;
             if access.kind != AccessKind::Read {
