@@ -66,7 +66,9 @@ impl State {
             None => self.examine_lanes(&made, true),
         }
         let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
-        if changes && uses.polls_lds {
+        let tells = uses.polls_lds || uses.lds_flags && access.kind == AccessKind::Atomic;
+        // What follows is not told.
+        if changes && tells {
             self.running().wave(access.wave as u8).interval = None;
         }
         for (at, lane, what) in met {
