@@ -240,7 +240,7 @@ fn why(found: &Finding, what: Option<&str>) -> String {
         }
         MixedAtomic => format!("{at}: lanes of an atomic change global memory and LDS"),
         RedundantBarrier => {
-            "nothing in this launch depends on the barrier: without it, others would order all accesses of two waves"
+            "nothing in this launch depends on the barrier: it alone separates no accesses of two waves to one word, of which one writes"
                 .to_owned()
         }
     }
