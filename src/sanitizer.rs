@@ -43,6 +43,7 @@ rules! {
     BarrierLanes: "barrier-lanes", Note, C, "all lanes of a wave arrive at a barrier", "OpenCL C, barrier";
     LanesCollide: "lanes-collide", Note, C, "lanes of a store store different values to different bytes", "ISA manuals, order of lanes";
     MixedAtomic: "mixed-atomic", Note, C, "lanes of a FLAT atomic are all in one memory", "ISA manuals, FLAT";
+    RedundantBarrier: "redundant-barrier", Note, C, "nothing in the launch depends on a barrier", MODEL;
 }
 
 /// The rule of a comparison with a run in another order, which [`Device::findings`](crate::Device::findings) does not make.
@@ -196,9 +197,11 @@ fn rule(found: &Finding) -> (&'static check::Rule, Severity) {
 
 /// What was accessed.
 fn accessed(found: &Finding, name: impl FnOnce(u64) -> String) -> Option<String> {
-    use Rule::{BarrierDivergence, BarrierLanes, MixedAtomic, OutOfBounds, UseAfterFree};
+    use Rule::{
+        BarrierDivergence, BarrierLanes, MixedAtomic, OutOfBounds, RedundantBarrier, UseAfterFree,
+    };
     match found.rule {
-        BarrierDivergence | BarrierLanes | MixedAtomic => None,
+        BarrierDivergence | BarrierLanes | MixedAtomic | RedundantBarrier => None,
         OutOfBounds | UseAfterFree => Some(format!("0x{:x}", found.address)),
         _ if found.lds => Some(format!("LDS at 0x{:x}", found.address)),
         _ => Some(name(found.address)),
@@ -209,7 +212,7 @@ fn accessed(found: &Finding, name: impl FnOnce(u64) -> String) -> Option<String>
 fn why(found: &Finding, what: Option<&str>) -> String {
     use Rule::{
         BarrierDivergence, BarrierLanes, LanesCollide, MixedAtomic, OutOfBounds, OutOfLds,
-        RaceGlobal, RaceLds, UnwrittenLds, UseAfterFree,
+        RaceGlobal, RaceLds, RedundantBarrier, UnwrittenLds, UseAfterFree,
     };
     let what = what.unwrap_or("memory");
     let (at, other) = (who(&found.at), found.other.as_ref());
@@ -236,6 +239,10 @@ fn why(found: &Finding, what: Option<&str>) -> String {
             format!("{at} writes {what}, to which another lane writes a different value")
         }
         MixedAtomic => format!("{at}: lanes of an atomic change global memory and LDS"),
+        RedundantBarrier => {
+            "nothing in this launch depends on the barrier: it alone separates no accesses of two waves to one word, of which one writes"
+                .to_owned()
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use crate::engine::Group;
 use crate::memory::Memory;
 
 mod addresses;
+mod barriers;
 mod findings;
 mod interp;
 mod order;
@@ -81,9 +82,9 @@ impl Sanitizer {
         self.lock().begin_dispatch(launch)
     }
 
-    /// A dispatch in this memory ends.
-    pub(crate) fn end_dispatch(&self, number: u64, memory: &Memory) {
-        self.lock().end_dispatch(number, memory);
+    /// A dispatch in this memory ends. `is_complete`: all workgroups have ended.
+    pub(crate) fn end_dispatch(&self, number: u64, memory: &Memory, is_complete: bool) {
+        self.lock().end_dispatch(number, memory, is_complete);
     }
 
     /// All waves of the group have ended.

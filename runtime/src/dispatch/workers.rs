@@ -341,14 +341,15 @@ impl Dispatcher {
                 stats
             })
         };
-        if let Some(sanitizer) = sanitizer {
-            sanitizer.end_dispatch(dispatch, memory);
-        }
         stats.merge(&total.into_inner().expect("no holder of the lock panics"));
         stats.execute_seconds = begin.elapsed().as_secs_f64();
         let fault = board.fault.into_inner();
         let fault = fault.expect("no holder of the lock panics");
         let mut fault = fault.map(|(fault, _)| fault);
+        let cancelled = board.cancelled.into_inner();
+        if let Some(sanitizer) = sanitizer {
+            sanitizer.end_dispatch(dispatch, memory, fault.is_none() && !cancelled);
+        }
         self.keep(board.aside);
         if settings.find_overruns {
             // Also after a fault, so that the next dispatch does not answer for this one.
@@ -357,7 +358,7 @@ impl Dispatcher {
         }
         match fault {
             Some(fault) => Err(RunError::Fault(Box::new(fault))),
-            None if board.cancelled.into_inner() => Err(RunError::Cancelled {
+            None if cancelled => Err(RunError::Cancelled {
                 kernel: kernel.name.clone(),
             }),
             None => Ok(stats),

@@ -33,6 +33,8 @@ pub enum Rule {
     LanesCollide,
     /// Lanes of one atomic access global memory and LDS.
     MixedAtomic,
+    /// Nothing in the dispatch depends on a barrier.
+    RedundantBarrier,
 }
 
 /// Two sides of a finding, or one.

@@ -6,6 +6,7 @@ use frontend::inst::Inst;
 use frontend::op::{DsOp, Space};
 use frontend::{LANES, Op, WaveState};
 
+use super::sites::is_sync;
 use super::{Addresses, Sanitizer, Stored, WaveAccess, kind_of, returns};
 use crate::engine::Group;
 use crate::fault::{Access, FaultKind, Private, WaveFault};
@@ -61,15 +62,7 @@ impl Sync {
         let Op::Ds(op) = inst.op() else {
             return None;
         };
-        let tells = matches!(
-            op,
-            DsOp::GwsBarrier
-                | DsOp::GwsSemaV
-                | DsOp::GwsSemaBr
-                | DsOp::GwsSemaP
-                | DsOp::GwsSemaReleaseAll
-        );
-        tells.then(|| Sync {
+        is_sync(inst.op()).then(|| Sync {
             op,
             resource: gws::resource(wave, inst),
             is_first: Gws::resource_of(wave).is_none(),

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::MAX_WAVES;
+use super::barriers::Rounds;
 use super::order::{Clock, Interval};
 use super::reads::Reads;
 use super::settled::Begin;
@@ -54,7 +55,7 @@ pub(super) struct Running {
     /// The first intervals before the last barrier and behind it, if they have begun.
     pub(super) rounds: [Option<u64>; 2],
     /// The barriers that began the same times.
-    begins: [Begin; 2],
+    pub(super) begins: [Begin; 2],
     /// Of the same times, loads from LDS.
     pub(super) reads: [Reads; 2],
     /// The instruction of the last barrier, and the wave that arrived there first.
@@ -62,6 +63,8 @@ pub(super) struct Running {
     /// By offset of a word in LDS that atomics have changed behind the last barrier: what those who read it may know.
     pub(super) flags: FxHashMap<u64, Clock>,
     pub(super) lds: Shadow,
+    /// If its barriers are examined.
+    pub(super) examined: Option<Rounds>,
 }
 
 impl Running {
@@ -78,6 +81,7 @@ impl Running {
             barrier: None,
             flags: FxHashMap::default(),
             lds,
+            examined: None,
         }
     }
 
@@ -86,7 +90,7 @@ impl Running {
     }
 
     /// Is the wave before the last barrier (0), or behind it (1)?
-    fn round_of(&self, wave: u8) -> usize {
+    pub(super) fn round_of(&self, wave: u8) -> usize {
         let barriers = self.waves[usize::from(wave) % MAX_WAVES].barriers;
         usize::from(barriers == self.barriers)
     }

@@ -16,7 +16,7 @@ pub(super) type Begin = Option<u16>;
 pub(super) struct Settled {
     /// Dispatches can be repeated.
     on: bool,
-    /// A workgroup of the only dispatch that runs has ended.
+    /// A workgroup of the only dispatch that runs has ended, and all loads of later ones need not be known.
     ready: bool,
     void: bool,
     /// First addresses of allocations that were stored to, also in void dispatches.
@@ -45,8 +45,9 @@ impl Settled {
         self.assumed_lds.clear();
     }
 
-    pub(super) fn end_group(&mut self, only_dispatch: bool) {
-        self.ready = only_dispatch;
+    /// A workgroup has ended. `ready`: the dispatch is the only one, and later workgroups' loads are of no other interest.
+    pub(super) fn end_group(&mut self, ready: bool) {
+        self.ready = ready;
     }
 
     /// Has an assumption failed? The dispatch is void; the next one is not.

@@ -309,7 +309,7 @@ impl Page {
             let end = range.end.min((granule + 1) * GRANULE);
             let n = granule as usize;
             if self.split.has(n) {
-                if at % WORD != 0 || end % WORD != 0 {
+                if !at.is_multiple_of(WORD) || !end.is_multiple_of(WORD) {
                     return false;
                 }
                 for word in (at / WORD) as usize..(end / WORD) as usize {

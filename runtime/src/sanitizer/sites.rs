@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use frontend::flow::branch_target;
 use frontend::inst::Operand;
-use frontend::op::Space;
+use frontend::op::{DsOp, Space};
 use frontend::ty::Ty;
 use frontend::{Encoding, Inst, Op};
 
@@ -62,6 +62,8 @@ pub(super) struct Uses {
     pub(super) barriers: bool,
     /// It polls LDS.
     pub(super) polls_lds: bool,
+    /// It has instructions of the global wave sync.
+    pub(super) syncs: bool,
     /// It polls LDS, or reads it by atomics: waves of a workgroup may learn of one another by flags.
     pub(super) lds_flags: bool,
 }
@@ -125,6 +127,11 @@ impl Sites {
         self.all[usize::from(number)]
     }
 
+    /// Has no other instruction the number?
+    pub(super) fn is_own(&self, number: u16) -> bool {
+        usize::from(number) < MOST - 1
+    }
+
     /// Is this execution of a store examined for lanes that collide? Only the first ones are, for speed.
     pub(super) fn examines(&mut self, number: u16) -> bool {
         let site = &mut self.all[usize::from(number)];
@@ -165,6 +172,7 @@ impl Uses {
                 let atomic = matches!(inst.op(), Op::Atomic(Space::Lds | Space::Flat, _));
                 uses.barriers |= inst.op() == Op::Barrier;
                 uses.acquires |= inst.op() == Op::CacheCtl;
+                uses.syncs |= is_sync(inst.op());
                 uses.polls_lds |= lds && polls(code, pc);
                 uses.lds_flags |= atomic && returns(&inst);
             }
@@ -172,6 +180,20 @@ impl Uses {
         uses.lds_flags |= uses.polls_lds;
         uses
     }
+}
+
+/// Is it an instruction of the global wave sync by which waves tell each other something?
+pub(super) fn is_sync(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Ds(
+            DsOp::GwsBarrier
+                | DsOp::GwsSemaV
+                | DsOp::GwsSemaBr
+                | DsOp::GwsSemaP
+                | DsOp::GwsSemaReleaseAll
+        )
+    )
 }
 
 /// The instructions of a part of the code; words that are none are left out.

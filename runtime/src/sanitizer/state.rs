@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use frontend::LANES;
 
 use super::addresses::Addresses;
+use super::barriers::{Barriers, Rounds};
 use super::findings::{Finding, Findings, Key, Rule, Side};
 use super::order::{Order, join};
 use super::record::{AccessKind, Accessor, Conflict};
@@ -19,6 +20,7 @@ use crate::fault::Nearest;
 use crate::lds::LDS_MAX;
 use crate::memory::Memory;
 
+mod barriers;
 mod gws;
 mod lds;
 
@@ -47,6 +49,10 @@ pub(super) struct State {
     /// Shadows of LDS for reuse.
     lds: Vec<Shadow>,
     syncs: Syncs,
+    /// Of dispatches that run, by number.
+    barriers: FxHashMap<u64, Barriers>,
+    /// For reuse.
+    rounds: Vec<Rounds>,
 }
 
 /// Allocations that are remembered.
@@ -119,6 +125,8 @@ impl State {
             settled: Settled::default(),
             lds: Vec::new(),
             syncs: Syncs::default(),
+            barriers: FxHashMap::default(),
+            rounds: Vec::new(),
         }
     }
 
@@ -160,9 +168,14 @@ impl State {
         self.dispatches
     }
 
-    pub(super) fn end_dispatch(&mut self, number: u64, memory: &Memory) {
+    /// `is_complete`: all workgroups have ended.
+    pub(super) fn end_dispatch(&mut self, number: u64, memory: &Memory, is_complete: bool) {
         self.leave();
         let ended = self.live.remove(&number);
+        let barriers = self.barriers.remove(&number);
+        if let (Some(ended), Some(barriers), true) = (ended, barriers, is_complete) {
+            self.find_redundant(ended, &barriers);
+        }
         let is_of = |key: &Key| ended.is_some_and(|ended| ended.launch == key.launch);
         let decided = self.undecided.extract_if(|_, (key, _)| is_of(key));
         for (_, (key, finding)) in decided {
@@ -187,7 +200,10 @@ impl State {
         };
         if self.current.as_ref().is_none_or(|(known, _)| *known != id) {
             self.leave();
-            let running = self.running.remove(&id).unwrap_or_else(|| self.begin(id));
+            let running = self
+                .running
+                .remove(&id)
+                .unwrap_or_else(|| self.begin(group, id));
             self.current = Some((id, running));
         }
         self.running()
@@ -198,7 +214,7 @@ impl State {
         &mut current.expect("a workgroup was entered").1
     }
 
-    fn begin(&mut self, id: Id) -> Running {
+    fn begin(&mut self, group: &Group<'_>, id: Id) -> Running {
         let number = self.groups.len() as u32;
         self.groups.push(id);
         let first = self.order.next();
@@ -210,7 +226,10 @@ impl State {
         });
         let lds = self.lds.pop();
         let lds = lds.unwrap_or_else(|| Shadow::new(0, LDS_MAX as u64));
-        Running::new(number, dispatch, first, lds)
+        Running {
+            examined: self.rounds(group),
+            ..Running::new(number, dispatch, first, lds)
+        }
     }
 
     /// See [`Sanitizer::known`](super::Sanitizer::known).
@@ -240,11 +259,13 @@ impl State {
             let at = self.side(site, wave, None, None);
             self.found(Rule::BarrierDivergence, (site, None), at, None);
         }
-        let only = self.live.len() == 1 && self.order.began_alone();
-        self.settled.end_group(only);
         if let Some((_, running)) = self.current.take() {
             self.lds.push(running.lds);
+            self.end_rounds(group.dispatch, running.examined);
         }
+        // Loads show which barriers are needed.
+        let ready = self.live.len() == 1 && self.order.began_alone() && !self.examines(group);
+        self.settled.end_group(ready);
     }
 
     // ---- findings
@@ -413,7 +434,9 @@ impl State {
         let (access, by) = self.announced(group, access);
         let made = (access, by);
         let inside = *self.allocation(&made);
-        let acquires = self.sites.uses(group.code).acquires;
+        let uses = self.sites.uses(group.code);
+        let acquires = uses.acquires;
+        self.depends_in_global(&made, uses);
         let (_, running) = self.current.as_ref().expect("a workgroup was entered");
         let how = How::global(access.kind, by, running, &self.order);
         let flags = matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic);
@@ -554,6 +577,7 @@ impl State {
         if !known.is_empty() {
             self.order.acquire(number, &known);
         }
+        self.examine_acquire(group.dispatch);
     }
 
     pub(super) fn barrier(&mut self, group: &Group<'_>, index: u8, pc: u64, exec: u64) {
@@ -565,7 +589,8 @@ impl State {
         wave.interval = None;
         let barriers = wave.barriers;
         let mut other = None;
-        if barriers > running.barriers {
+        let is_first = barriers > running.barriers;
+        if is_first {
             running.barriers = barriers;
             running.barrier = Some((site, index));
             running.next_round(site);
@@ -573,6 +598,7 @@ impl State {
         } else {
             other = running.barrier.filter(|&(first, _)| first != site);
         }
+        self.examine_barrier(site, index, is_first);
         let at = self.side(site, index, None, None);
         if let Some((first, by)) = other {
             let earlier = Some(self.side(first, by, None, None));

@@ -2,9 +2,11 @@
 
 use frontend::LANES;
 
+use super::barriers::{Barriers, Need, Place, Rounds};
 use super::findings::{Finding, Findings, Key, Rule, Side};
 use super::order::{Clock, Interval, Order};
 use super::record::{AccessKind, Accessor, Conflict, Record};
+use super::running::Id;
 use super::shadow::{How, Met, Shadow};
 use crate::mix::mix;
 
@@ -326,10 +328,7 @@ fn ordinary_accesses_are_those_of_the_general_path() {
                 }
             }
             let met = met.map(|met| {
-                let addresses = met.into_iter().filter_map(|(at, what)| match what {
-                    Met::Conflict(_) => Some(at / 64),
-                    Met::Unwritten => Some(at / 64),
-                });
+                let addresses = met.into_iter().map(|(at, _)| at / 64);
                 let mut addresses: Vec<u64> = addresses.collect();
                 addresses.dedup();
                 addresses
@@ -377,4 +376,141 @@ fn rounds_of_lds_find_what_records_find() {
             assert_eq!(found.next(), found.next(), "seed {seed}, step {step}");
         }
     }
+}
+
+/// An access to a word in a round: wave, word, and whether it writes.
+type InRound = (u8, u64, bool);
+
+/// The barriers on which nothing depends, of one workgroup: the accesses before each barrier and those behind the last one. The
+/// wave that arrives first has made its accesses before, and others make theirs afterwards.
+fn redundant(rounds: &[(Vec<InRound>, u16)], behind: &[InRound]) -> Vec<u16> {
+    let id = Id {
+        dispatch: 1,
+        workgroup: [0; 3],
+    };
+    let (mut examined, mut barriers) = (Rounds::default(), Barriers::default());
+    let access = |examined: &mut Rounds, barriers: &mut Barriers, is_behind, one: &InRound| {
+        let &(wave, word, writes) = one;
+        let place = Place::Lds {
+            address: 4 * word,
+            bytes: 4,
+        };
+        if let Some(site) = examined.access((wave, is_behind), place, writes) {
+            barriers.needs(site, Need::Words);
+        }
+    };
+    for (accesses, site) in rounds {
+        let (early, late): (Vec<_>, Vec<_>) = accesses.iter().partition(|(wave, ..)| *wave == 0);
+        for one in early {
+            access(&mut examined, &mut barriers, 1, one);
+        }
+        examined.next(*site);
+        barriers.arrives(*site, (id, 0));
+        for one in late {
+            access(&mut examined, &mut barriers, 0, one);
+        }
+    }
+    for one in behind {
+        access(&mut examined, &mut barriers, 1, one);
+    }
+    let redundant = barriers.redundant().into_iter();
+    redundant.map(|(site, _)| site).collect()
+}
+
+#[test]
+fn a_barrier_is_needed_between_accesses_of_two_waves() {
+    const STORE: InRound = (0, 0, true);
+    const LOAD: InRound = (1, 0, false);
+    assert_eq!(redundant(&[(vec![STORE], 1)], &[LOAD]), []);
+    assert_eq!(redundant(&[(vec![LOAD], 1)], &[STORE]), []);
+    // Loads, another word, and one wave.
+    assert_eq!(redundant(&[(vec![(0, 0, false)], 1)], &[LOAD]), [1]);
+    assert_eq!(redundant(&[(vec![STORE], 1)], &[(1, 1, false)]), [1]);
+    assert_eq!(redundant(&[(vec![STORE], 1)], &[(0, 0, false)]), [1]);
+    // Either of two is enough, but not without the other one.
+    assert_eq!(redundant(&[(vec![STORE], 1), (vec![], 2)], &[LOAD]), [1, 2]);
+    // Two executions of one instruction go together.
+    assert_eq!(redundant(&[(vec![STORE], 1), (vec![], 1)], &[LOAD]), []);
+    // A later store by the reader hides none before.
+    let hidden = [
+        (vec![STORE], 1),
+        (vec![(1, 0, true)], 2),
+        (vec![(1, 0, true)], 2),
+    ];
+    assert_eq!(redundant(&hidden, &[(1, 0, false)]), [2]);
+    let several = [(vec![STORE, LOAD], 1), (vec![(0, 0, false)], 1)];
+    assert_eq!(redundant(&several, &[STORE]), []);
+}
+
+#[test]
+fn needed_barriers_are_those_of_the_definition() {
+    let mut named = [0; 2];
+    for seed in 0..3000 {
+        let random = |n: u64| mix(seed << 16 | n);
+        let count = 1 + random(0) % 8;
+        let rounds = (0..=count).map(|round| {
+            let accesses = (0..random(round << 8 | 1) % 4).map(|n| {
+                let of = |what: u64| random(round << 8 | n << 4 | what);
+                ((of(2) % 3) as u8, of(3) % 4, of(4) % 3 == 0)
+            });
+            (
+                accesses.collect::<Vec<_>>(),
+                random(round << 8 | 5) as u16 % 3,
+            )
+        });
+        let mut rounds: Vec<_> = rounds.collect();
+        let (behind, _) = rounds.pop().expect("there is a round");
+        let depends = |earlier: &InRound, later: &InRound| {
+            earlier.0 != later.0 && earlier.1 == later.1 && (earlier.2 || later.2)
+        };
+        let all: Vec<_> = rounds.iter().map(|(all, _)| all).chain([&behind]).collect();
+        let is_needed = |site: u16| {
+            (0..rounds.len()).any(|first| {
+                let same = rounds[first..].iter().take_while(|(_, at)| *at == site);
+                (first + 1..=first + same.count()).any(|later| {
+                    let pairs = all[first]
+                        .iter()
+                        .flat_map(|a| all[later].iter().map(move |b| (a, b)));
+                    pairs.into_iter().any(|(a, b)| depends(a, b))
+                })
+            })
+        };
+        let sites = 0..3;
+        let executed = |site: &u16| rounds.iter().any(|(_, at)| at == site);
+        let expected: Vec<_> = sites
+            .filter(executed)
+            .filter(|&site| !is_needed(site))
+            .collect();
+        let all = [0, 1, 2].iter().filter(|site| executed(site)).count();
+        named[0] += expected.len();
+        named[1] += all - expected.len();
+        assert_eq!(
+            redundant(&rounds, &behind),
+            expected,
+            "seed {seed}: {rounds:?} {behind:?}"
+        );
+    }
+    assert!(named.iter().all(|&count| count > 1000), "{named:?}");
+}
+
+#[test]
+fn barriers_that_nobody_examined_are_not_named() {
+    let id = Id {
+        dispatch: 1,
+        workgroup: [0; 3],
+    };
+    let mut barriers = Barriers::default();
+    barriers.arrives(1, (id, 0));
+    barriers.end_group();
+    assert!(barriers.are_open(), "one may yet be needed");
+    barriers.needs(1, Need::Flags);
+    barriers.end_group();
+    assert!(barriers.are_open(), "nobody learns by flags");
+    assert_eq!(barriers.redundant().len(), 1);
+    barriers.acquires();
+    assert_eq!(barriers.redundant(), []);
+    barriers.end_group();
+    assert!(!barriers.are_open());
+    barriers.arrives(2, (id, 0));
+    assert_eq!(barriers.redundant(), []);
 }

@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use super::{engines, file, folder, root, wavelift};
 
+mod barriers;
 mod defects;
 mod deleted;
 mod detector;

@@ -17,7 +17,7 @@ for target in gfx803 gfx906; do
         printf '#define RACY\n#include "%s.cl"\n#undef RACY\n#include "%s.cl"\n' $name $name > "$work/pairs.cl"
         cl "$work/pairs.cl" $name $target
     done
-    for name in defects intended synchronised; do
+    for name in barriers defects intended synchronised; do
         cl $name.cl $name $target
     done
     llvm-mc-19 -triple=amdgcn-amd-amdhsa -mcpu=$target -filetype=obj in_flight.s -o "$work/in_flight.o"

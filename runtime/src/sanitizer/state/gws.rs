@@ -32,7 +32,9 @@ impl Syncs {
 impl State {
     /// A wave arrives at a barrier, or lets others pass a semaphore. Others learn of what it has waited for.
     pub(in super::super) fn sync_arrives(&mut self, group: &Group<'_>, wave: u8, resource: u8) {
-        let state = self.enter(group).wave(wave);
+        self.enter(group);
+        self.examine_sync(wave);
+        let state = self.running().wave(wave);
         if state.storing {
             return;
         }
@@ -55,6 +57,8 @@ impl State {
     /// A wave passes.
     pub(in super::super) fn sync_passes(&mut self, group: &Group<'_>, resource: u8) {
         let number = self.enter(group).number;
+        self.examine_sync(group.wave as u8);
+        self.examine_acquire(group.dispatch);
         self.order.acquire(number, &self.syncs.of(resource).passed);
     }
 }

@@ -18,6 +18,7 @@ impl State {
         let mut is_plain = false;
         let size = u64::from(group.lds.size());
         let uses = self.sites.uses(group.code);
+        self.depends_in_lds(&(access, by));
         if !uses.lds_flags {
             let wave = access.wave as u8;
             if access.kind != AccessKind::Read {
@@ -97,7 +98,9 @@ impl State {
             None => self.examine_lanes(&made, true),
         }
         let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
-        if changes && uses.polls_lds {
+        let tells = uses.polls_lds || uses.lds_flags && access.kind == AccessKind::Atomic;
+        // What follows is not told.
+        if changes && tells {
             self.running().wave(access.wave as u8).interval = None;
         }
         for (at, lane, what) in met {
