@@ -92,6 +92,11 @@ impl Sanitizer {
         self.lock().end_group(group);
     }
 
+    /// With `on`, [`Rule::RedundantBarrier`] is looked for in dispatches that begin from now on. This takes long where there is one.
+    pub fn examine_barriers(&self, on: bool) {
+        self.lock().examine_barriers(on);
+    }
+
     /// With `on`, each launch that follows can be repeated: after it [`Sanitizer::is_void`] is asked, and if it was void, memory is restored
     /// and the launch repeated, until it is not. Then translated code announces fewer loads, so that it is faster. A call forgets what
     /// earlier launches showed, so it is made before another launch, but not before the same one is repeated.

@@ -53,6 +53,8 @@ pub(super) struct State {
     barriers: FxHashMap<u64, Barriers>,
     /// For reuse.
     rounds: Vec<Rounds>,
+    /// Barriers on which nothing depends are looked for.
+    examines_barriers: bool,
 }
 
 /// Allocations that are remembered.
@@ -127,6 +129,7 @@ impl State {
             syncs: Syncs::default(),
             barriers: FxHashMap::default(),
             rounds: Vec::new(),
+            examines_barriers: false,
         }
     }
 

@@ -59,6 +59,9 @@ pub(super) fn run(
     let session = input
         .clone()
         .session(Device::with_options(sanitized)?, &options)?;
+    if let Some(sanitizer) = session.device.memory().sanitizer() {
+        sanitizer.examine_barriers(scope.notes);
+    }
     let mut about = About {
         file: foreign::path(path).to_string(),
         scope,

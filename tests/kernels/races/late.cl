@@ -15,7 +15,8 @@ kernel void NAME(late_store)(global uint *x, global uint *y) {
 }
 
 kernel void NAME(late_tile)(const global uint *x, global uint *y) {
-    local uint tile[128];
+    // Volatile, since LLVM 19 moves the load behind the second barrier otherwise.
+    volatile local uint tile[128];
     uint l = get_local_id(0), i = get_global_id(0);
     tile[l] = x[i % 512];
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -23,6 +24,5 @@ kernel void NAME(late_tile)(const global uint *x, global uint *y) {
     REPAIR(barrier(CLK_LOCAL_MEM_FENCE);)
     if (get_group_id(0) >= 300)
         tile[l] = value + 1;
-    barrier(CLK_LOCAL_MEM_FENCE);
     y[i] = value + tile[l];
 }

@@ -10,6 +10,11 @@ use super::{By, State};
 use crate::engine::Group;
 
 impl State {
+    /// See [`Sanitizer::examine_barriers`](super::super::Sanitizer::examine_barriers).
+    pub(in super::super) fn examine_barriers(&mut self, on: bool) {
+        self.examines_barriers = on;
+    }
+
     /// The barriers of a dispatch that runs.
     fn barriers(&mut self, dispatch: u64) -> &mut Barriers {
         self.barriers.entry(dispatch).or_default()
@@ -23,7 +28,8 @@ impl State {
 
     /// Are barriers of workgroups examined that begin now, which are of the same code and size?
     pub(super) fn examines(&mut self, group: &Group<'_>) -> bool {
-        group.waves > 1
+        self.examines_barriers
+            && group.waves > 1
             && self.sites.uses(group.code).barriers
             && self.barriers(group.dispatch).are_open()
     }

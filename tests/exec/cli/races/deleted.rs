@@ -86,6 +86,9 @@ impl Side {
             ..DeviceOptions::default()
         });
         let device = device.expect("the host has room");
+        if let Some(sanitizer) = device.memory().sanitizer() {
+            sanitizer.examine_barriers(true);
+        }
         let buffers = manifest.buffers.iter();
         let buffers = buffers.map(|buffer| device.buffer(&buffer.array.bytes));
         let buffers = buffers.map(|buffer| buffer.expect("there is room"));
