@@ -46,6 +46,8 @@ impl<'c> Call<'c> {
 /// Runs the site's instruction on the interpreter; all registers are in the wave.
 pub(super) fn interpret(call: &mut Call<'_>) -> Result<(), ExitCode> {
     call.ctx.fallbacks += 1;
+    // The instruction may be a store or a barrier.
+    (call.ctx.stores, call.ctx.lds_settled) = (1, 0);
     let wave = call.ctx.wave;
     let site = call.site;
     let name = site.inst.desc.name;

@@ -221,7 +221,11 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         let exit = unsafe { region.code.run(ctx) };
         self.observed.1[wave_index] = Known {
             lanes: ctx.known_lanes,
-            lds: ctx.lds_settled,
+            // The instruction that follows may be a barrier.
+            lds: match exit {
+                ExitCode::Interpret => 0,
+                _ => ctx.lds_settled,
+            },
         };
         if let Some(start) = start {
             counts[Shape::ENTERED] = 1;
