@@ -59,6 +59,12 @@ impl Settled {
         self.void
     }
 
+    /// Nobody knows what is stored to: nothing is assumed from now on.
+    pub(super) fn assume_no_more(&mut self) {
+        self.void |= !self.assumed.is_empty();
+        self.on = false;
+    }
+
     /// A wave stores to an allocation.
     pub(super) fn store(&mut self, allocation: u64) {
         self.void |= self.assumed.contains(&allocation);
@@ -122,5 +128,8 @@ mod tests {
         assert!(settled.assumes(0x1000), "another launch");
         settled.end_group(false);
         assert!(!settled.assumes(0x3000), "two dispatches run");
+        settled.end_group(true);
+        settled.assume_no_more();
+        assert!(settled.take_void() && !settled.assumes(0x3000));
     }
 }

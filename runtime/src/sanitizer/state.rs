@@ -1,8 +1,7 @@
 //! What the sanitizer knows of the dispatches that run.
 
-use rustc_hash::FxHashMap;
-
 use frontend::LANES;
+use rustc_hash::FxHashMap;
 
 use super::addresses::Addresses;
 use super::barriers::{Barriers, Rounds};
@@ -514,6 +513,10 @@ impl State {
             // Registered memory of the program.
             None if !(self.arena.0..self.arena.1).contains(&run.address) => {}
             found => {
+                if changes(made.0.kind) {
+                    // It may reach into another allocation.
+                    self.settled.assume_no_more();
+                }
                 let at = found.map_or(run.address, |found| found.start + found.len);
                 let lane = run.lane(at, &made.0);
                 let nearest = memory.nearest(at);
