@@ -69,7 +69,7 @@ pub(crate) fn is_nop(item: &Item) -> bool {
 }
 
 /// The first of the two SGPRs that hold VCC: gfx9 has it in the last two that are allocated (Vega ISA 3.6.2 and 3.9; LLVM
-/// reserves them, getBaseReservedNumSGPRs). Where 112 are, code cannot name these. Of a function it is not known.
+/// reserves them, getBaseReservedNumSGPRs). Of 112 SGPRs, the last two have no encoding. A function has no allocation of its own.
 fn vcc(routine: &Routine<'_>) -> Option<Reg> {
     let sgprs = routine.kernel.filter(|_| routine.gfx.is_gfx9())?.sgprs;
     let first = sgprs.checked_sub(2)?;
@@ -82,7 +82,7 @@ type Needed = BTreeMap<usize, bool>;
 struct Walk<'a> {
     code: &'a Code,
     rows: Vec<Wanted>,
-    /// The first of the two SGPRs that hold VCC, if it is known.
+    /// The first of the two SGPRs that hold VCC; none in a function.
     vcc: Option<Reg>,
     needed: Needed,
     found: Vec<(&'static Row, u8, usize, usize, u8)>,

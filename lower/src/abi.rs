@@ -104,6 +104,8 @@ pub struct Context {
     pub fallbacks: u64,
     /// Counters of the region, if profiling is compiled in (`profile::Shape::counters` of them).
     pub counters: *mut u64,
+    /// The runtime's own data (its group and engine), opaque to code.
+    pub host: *mut core::ffi::c_void,
     /// By number, guest memory from which loads need not be announced to the sanitizer.
     pub settled: [Settled; SETTLED],
     /// Bytes of LDS from which loads need not be announced in the present interval between barriers.
@@ -112,8 +114,6 @@ pub struct Context {
     pub known_lanes: u64,
     /// 0 if the running wave has not stored to global memory since it has waited for its stores.
     pub stores: u64,
-    /// The runtime's own data (its group and engine), opaque to code.
-    pub host: *mut core::ffi::c_void,
 }
 
 /// Number of [`Context::settled`].

@@ -622,6 +622,8 @@ implementations! {
     CheckLds: memory::check_lds;
     Fence: memory::fence;
     Observe: observe::observe;
+    ObserveBarrier: observe::barrier;
+    ObserveWait: observe::wait;
     ObserveBuffer: observe::buffer;
 }
 

@@ -97,16 +97,16 @@ impl Sanitizer {
         self.lock().examine_barriers(on);
     }
 
-    /// With `on`, each launch that follows can be repeated: after it [`Sanitizer::is_void`] is asked, and if it was void, memory is restored
-    /// and the launch repeated, until it is not. Then translated code announces fewer loads, so that it is faster. A call forgets what
-    /// earlier launches showed, so it is made before another launch, but not before the same one is repeated.
+    /// With `on`, translated code announces fewer loads and is faster, by assumptions that may fail. The caller then calls
+    /// [`Sanitizer::take_void`] after each launch; if it returns true, the caller restores memory and repeats the launch. This call
+    /// discards what launches have shown, so it precedes a new launch, but not a repetition.
     pub fn assume(&self, on: bool) {
         self.lock().settled().assume(on);
     }
 
-    /// Was the last launch void, since an assumption of [`Sanitizer::assume`] has failed? Then it is to be repeated from the same memory, and
-    /// what was found in it does not count. Each launch is asked for once.
-    pub fn is_void(&self) -> bool {
+    /// Was the last launch void because an assumption of [`Sanitizer::assume`] failed? Its findings do not count. The next call
+    /// returns false until another launch is void.
+    pub fn take_void(&self) -> bool {
         self.lock().settled().take_void()
     }
 
@@ -128,8 +128,8 @@ impl Sanitizer {
     /// A wave arrives at a barrier with these lanes active. [`Known::lds`] behind it.
     pub(crate) fn barrier(&self, group: &Group<'_>, wave: u32, pc: u64, exec: u64) -> u64 {
         let mut state = self.lock();
-        state.barrier(group, wave as u8, pc, exec);
-        state.lds_settled(group, wave)
+        let interval = state.barrier(group, wave as u8, pc, exec);
+        state.lds_settled(group, interval)
     }
 
     /// A wave has waited for all its vector memory accesses.

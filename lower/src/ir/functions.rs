@@ -518,15 +518,20 @@ effect_fns! {
     /// The site invalidates or writes back caches: earlier stores are seen before later loads are
     /// made.
     Fence: Some(Signature::of(&[]));
-    /// For a sanitizer, before the site's instruction: event ([`Observed::code`]), EXEC; for accesses of lanes address
-    /// low, address high; for stores the data
-    Observe: Some(Signature::of(&[Wave32, Wave64]).more(6));
+    /// For a sanitizer, before the site's access: its code ([`Observed::code`]), the lanes to announce, address low, address
+    /// high; for stores the data. Called if there is such a lane.
+    Observe: Some(Signature::of(&[Wave32, Wave64, Either, Either]).more(4));
+    /// For a sanitizer, on arrival at a barrier: EXEC
+    ObserveBarrier: Some(Signature::of(&[Wave64]));
+    /// For a sanitizer, at a wait for all accesses to vector memory: 0 if there are no stores to wait for. Called unless it
+    /// is 0.
+    ObserveWait: Some(Signature::of(&[Wave64]));
     /// For a sanitizer, before an access that is one to scratch if the descriptor matches: event, EXEC, descriptor words
     /// 1:0, words 3:2, SOFFSET, offset (with the instruction's)
     ObserveBuffer: Some(Signature::of(&[Wave32, Wave64, Wave64, Wave64, Wave32, Either]));
 }
 
-/// What an instruction does that a sanitizer observes.
+/// What an access that a sanitizer observes does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Observed {
@@ -538,46 +543,24 @@ pub enum Observed {
     Atomic,
     /// A load of the scalar unit.
     ScalarLoad,
-    /// Arrival at a barrier.
-    Barrier,
-    /// A wait for all accesses to vector memory.
-    Wait,
 }
 
 impl Observed {
-    /// All events, in the order of their numbers.
-    pub const ALL: [Observed; 6] = [
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Observed; 4] = [
         Observed::Load,
         Observed::Store,
         Observed::Atomic,
         Observed::ScalarLoad,
-        Observed::Barrier,
-        Observed::Wait,
     ];
 
-    /// The event that a node announces.
-    pub(crate) fn of(block: &super::Block, node: &super::Node) -> Option<Observed> {
-        let is_announced = matches!(
-            node.op,
-            super::Op::Effect {
-                f: EffectFn::Observe,
-                ..
-            }
-        );
-        let code = is_announced.then(|| block.nodes[node.args[0].index()].op);
-        match code {
-            Some(super::Op::Const(code)) => Some(Observed::parts(code as u32).0),
-            _ => None,
-        }
-    }
-
-    /// The event as an operand, with the space, the bytes that a lane, or the wave, accesses, and of a load the number of the range
+    /// This as an operand, with the space, the bytes that a lane, or the wave, accesses, and of a load the number of the range
     /// from which it need not be announced ([`Context::settled`](crate::abi::Context::settled)).
     pub const fn code(self, space: Space, bytes: u32, settled: u8) -> u32 {
         self as u32 | (space as u32) << 8 | bytes << 16 | (settled as u32) << 24
     }
 
-    /// The parts of such an operand: the event, the number of the space, bytes, the range.
+    /// The parts of such an operand: this, the number of the space, bytes, the range.
     pub const fn parts(code: u32) -> (Observed, u32, u32, u8) {
         let event = Observed::ALL[(code & 0xff) as usize % Observed::ALL.len()];
         (

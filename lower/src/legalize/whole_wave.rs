@@ -8,9 +8,7 @@ use super::scalar::joined;
 use super::{Boundary, Code, Emitter, access, frame_offset, home_offset, scratch};
 use crate::abi::Context;
 use crate::analysis::schedule::{Class, Place, Schedule};
-use crate::ir::functions::{
-    CallHeader, EffectFn, LaneFn, Observed, atomic_code, mem_code, mem_code_more,
-};
+use crate::ir::functions::{CallHeader, EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
 use crate::ir::memory::{bounds, data_words, load_results};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
 use crate::vir::{Memory, Value, types};
@@ -127,11 +125,14 @@ impl Emitter<'_> {
                 scalars,
             } => {
                 let args = self.call_words(block, plan, v, lanes);
-                if let Some(event) = Observed::of(block, node)
-                    && event != Observed::Barrier
-                {
-                    let exec = self.scalar(block, plan, node.args[1]);
-                    self.observe(site, &args, exec);
+                let condition = match f {
+                    EffectFn::Observe => Some(node.args[1]),
+                    EffectFn::ObserveWait => Some(node.args[0]),
+                    _ => None,
+                };
+                if let Some(condition) = condition {
+                    let condition = self.scalar(block, plan, condition);
+                    self.announce(f, site, &args, condition);
                     return;
                 }
                 self.effect(
@@ -346,14 +347,14 @@ impl Emitter<'_> {
         self.take_scalars(block, v, lanes, scalars);
     }
 
-    /// Announces an event to the sanitizer if there is a lane that it must be told of. It has no results and no fault.
-    fn observe(&mut self, site: SiteId, args: &[Value], lanes: Value) {
+    /// Calls a function of the sanitizer, which has no results and no fault, unless the condition is 0.
+    fn announce(&mut self, f: EffectFn, site: SiteId, args: &[Value], condition: Value) {
         let [call, done] = [(); 2].map(|()| self.code.b.create_block());
         self.code.b.set_cold_block(call);
-        self.code.b.brif(lanes, call, &[], done, &[]);
+        self.code.b.brif(condition, call, &[], done, &[]);
         self.code.enter(call);
         let at = self.calls.store_args(&mut self.code, args);
-        self.code.call_effect(EffectFn::Observe, site, at, at);
+        self.code.call_effect(f, site, at, at);
         self.code.b.jump(done, &[]);
         self.code.enter(done);
     }

@@ -4,7 +4,7 @@
 use frontend::inst::Inst;
 use frontend::op::{Atomic, DsOp, Op, Space};
 
-use crate::ir::functions::{EffectFn, Observed};
+use crate::ir::functions::EffectFn;
 use crate::lift::arms::memory::effect;
 use crate::lift::arms::{self, Lowered, Sites};
 use crate::lift::guest::Guest;
@@ -15,25 +15,31 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
         return Lowered::Fallback;
     }
     if inst.waits_for_vector_memory(g.gfx) {
-        announce(g, Observed::Wait, inst, pc, sites);
+        // Where there is nothing to wait for, the pass `observe` changes the operand.
+        let stores = g.imm64(1);
+        effect(
+            g,
+            EffectFn::ObserveWait,
+            sites.add(pc, inst),
+            &[stores],
+            0,
+            0,
+        );
     }
     arms::lower(g, inst, pc, sites)
 }
 
 /// The wave arrives at a barrier.
 pub(super) fn barrier(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) {
-    announce(g, Observed::Barrier, inst, pc, sites);
-}
-
-fn announce(g: &mut Guest<'_>, event: Observed, inst: &Inst, pc: u64, sites: &mut Sites) {
-    let site = sites.add(pc, inst);
-    let lanes = match event {
-        // Where it is known that there is nothing to wait for, the pass `observe` says so.
-        Observed::Wait => g.imm64(1),
-        _ => g.exec(),
-    };
-    let args = [g.imm32(event.code(Space::Global, 0, 0)), lanes];
-    effect(g, EffectFn::Observe, site, &args, 0, 0);
+    let exec = g.exec();
+    effect(
+        g,
+        EffectFn::ObserveBarrier,
+        sites.add(pc, inst),
+        &[exec],
+        0,
+        0,
+    );
 }
 
 /// Does a runtime function make its accesses?

@@ -40,36 +40,20 @@ struct Before {
     stores: bool,
 }
 
-/// Announces what the node is about to do. The announcement of a wait is replaced.
+/// Announces the access of a node. The announcement of a wait is replaced.
 fn announce(build: &Build, before: &mut Before, node: &Node, args: &[Val]) -> Option<Val> {
-    let known = |v: Val| build.as_const(v).map(|code| Observed::parts(code as u32).0);
-    match node.op {
-        Op::Effect {
-            f: EffectFn::Observe,
-            ..
-        } => {
-            let is_wait = known(args[0]) == Some(Observed::Wait);
-            // What the block began with is known, but not what became of it.
-            if is_wait && !before.stores {
-                let stores = settled(build, Settled::Stores);
-                return Some(build.effect(node.op, &[args[0], stores], node.ty));
-            }
-            return None;
-        }
-        Op::Effect { .. } => before.stores = true,
-        Op::Store(..) | Op::Atomic(..) => before.stores = true,
-        _ => {}
-    }
     match node.op {
         Op::Load(space, data, site) => {
             let event = (Observed::Load, space, memory::bytes(data), site);
             access(build, before, event, args, 0);
         }
         Op::Store(space, data, site) => {
+            before.stores |= space != Space::Lds;
             let event = (Observed::Store, space, memory::bytes(data), site);
             access(build, before, event, args, memory::data_words(node).len());
         }
         Op::Atomic(space, _, dwords, _, site) => {
+            before.stores |= space != Space::Lds;
             let event = (Observed::Atomic, space, 4 * u32::from(dwords), site);
             access(build, before, event, args, 0);
         }
@@ -87,6 +71,15 @@ fn announce(build: &Build, before: &mut Before, node: &Node, args: &[Val]) -> Op
                 &[constant(build, code), exec, lo, hi],
             );
         }
+        Op::Effect {
+            f: EffectFn::ObserveWait,
+            ..
+        } => {
+            // The context has what was stored before the block.
+            let stores = (!before.stores).then(|| settled(build, Settled::Stores));
+            return stores.map(|stores| build.effect(node.op, &[stores], node.ty));
+        }
+        Op::Effect { .. } => before.stores = true,
         _ => {}
     }
     None
@@ -101,16 +94,16 @@ fn access(
     data: usize,
 ) {
     let code = constant(build, event.code(space, bytes, number(site)));
-    let exec = match (event, space) {
-        (Observed::Load, Space::Scratch | Space::Buffer) => build.pure(Op::Ballot, &[args[1]]),
-        (Observed::Load, _) => {
+    let in_range = event == Observed::Load && !matches!(space, Space::Scratch | Space::Buffer);
+    let exec = match in_range {
+        true => {
             let unsettled = unsettled(build, args, space, (bytes, site));
             match before.masks.insert(args[1]) {
                 true => build.pure(Op::Or, &[unsettled, unseen(build, args[1])]),
                 false => unsettled,
             }
         }
-        _ => build.pure(Op::Ballot, &[args[1]]),
+        false => build.pure(Op::Ballot, &[args[1]]),
     };
     let words = &args[2..2 + data];
     match space {

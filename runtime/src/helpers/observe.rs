@@ -18,17 +18,10 @@ pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let (event, space, bytes, number) = Observed::parts(code);
     let (pc, inst) = (call.site.pc, &call.site.inst);
     let access = match event {
-        Observed::Barrier | Observed::Wait => {
-            order(call, event, exec);
-            return Ok(());
-        }
         Observed::Load | Observed::ScalarLoad => Access::Read,
         Observed::Store => Access::Write,
         Observed::Atomic => Access::Atomic,
     };
-    if exec == 0 {
-        return Ok(());
-    }
     let (low, high) = (call.words(2), call.words(3));
     let lanes;
     let addresses = match shape(&low, &high, bytes) {
@@ -70,7 +63,7 @@ pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
         (exec, made.global(Some(exec), addresses))
     };
     call.ctx.known_lanes |= seen;
-    if access != Access::Read {
+    if access != Access::Read && space != Space::Lds as u32 {
         call.ctx.stores = 1;
     }
     if let Some((start, end)) = settled {
@@ -80,19 +73,24 @@ pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
     Ok(())
 }
 
-/// Announces a barrier or a wait.
-fn order(call: &mut Call<'_>, event: Observed, exec: u64) {
-    let pc = call.site.pc;
+/// `EffectFn::ObserveBarrier`.
+pub(super) fn barrier(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let (pc, exec) = (call.site.pc, call.wave64(0));
     let group = &*call.host().group;
-    let Some(sanitizer) = group.memory.sanitizer() else {
-        return;
-    };
-    if event == Observed::Barrier {
+    if let Some(sanitizer) = group.memory.sanitizer() {
         call.ctx.lds_settled = sanitizer.barrier(group, group.wave, pc, exec);
-    } else {
+    }
+    Ok(())
+}
+
+/// `EffectFn::ObserveWait`.
+pub(super) fn wait(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let group = &*call.host().group;
+    if let Some(sanitizer) = group.memory.sanitizer() {
         sanitizer.waited(group, group.wave);
         call.ctx.stores = 0;
     }
+    Ok(())
 }
 
 /// `EffectFn::ObserveBuffer`.

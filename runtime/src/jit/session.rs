@@ -64,8 +64,16 @@ struct Machine<const PROFILE: bool> {
     ctx: Context,
     /// The scalar registers that the waves of a workgroup began with.
     starts: Vec<[u32; 128]>,
-    /// Of a sanitizer: the dispatch that `ctx.settled` is for, and what it knows of the waves of the workgroup.
-    observed: (u64, [Known; MAX_WAVES]),
+    /// If a sanitizer observes the waves.
+    observed: Option<Box<Observed>>,
+}
+
+/// What a sanitizer has told, across entries of regions.
+struct Observed {
+    /// The dispatch that [`Context::settled`] is of.
+    dispatch: u64,
+    /// By wave of the workgroup.
+    waves: [Known; MAX_WAVES],
 }
 
 impl<const PROFILE: bool> Drop for Machine<PROFILE> {
@@ -147,7 +155,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             },
             frame,
             starts: Vec::new(),
-            observed: (0, [Known::default(); MAX_WAVES]),
+            observed: None,
         }
     }
 
@@ -158,10 +166,14 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         let (lds, lds_len) = (group.lds.as_mut_ptr(), group.lds.size());
         self.ctx.set_memory(memory.limit(), lds, lds_len);
         if let Some(sanitizer) = memory.sanitizer() {
-            if self.observed.0 != group.dispatch {
-                self.ctx.settled = [Settled::default(); SETTLED];
+            let (dispatch, waves) = (group.dispatch, sanitizer.known(group));
+            match &mut self.observed {
+                Some(observed) if observed.dispatch == dispatch => observed.waves = waves,
+                observed => {
+                    self.ctx.settled = [Settled::default(); SETTLED];
+                    *observed = Some(Box::new(Observed { dispatch, waves }));
+                }
             }
-            self.observed = (group.dispatch, sanitizer.known(group));
         }
     }
 
@@ -201,10 +213,11 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         ctx.wave = ptr::from_mut(wave);
         ctx.fuel = ctx.fuel_quantum;
         ctx.resume = 0;
-        let wave_index = host.group.wave as usize % MAX_WAVES;
-        ctx.stores = 1;
-        let known = self.observed.1[wave_index];
-        (ctx.known_lanes, ctx.lds_settled) = (known.lanes, known.lds);
+        let index = host.group.wave as usize % MAX_WAVES;
+        if let Some(observed) = &self.observed {
+            let Known { lanes, lds } = observed.waves[index];
+            (ctx.known_lanes, ctx.lds_settled, ctx.stores) = (lanes, lds, 1);
+        }
         ctx.set_scratch(host.group.inline_scratch());
         ctx.host = ptr::from_mut(host).cast();
         let mut counts = Vec::new();
@@ -219,14 +232,16 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         // while its waves run, the function table is in the order of `functions`, the arena up to
         // its limit is mapped for as long as the memory lives, and `host` outlives the call.
         let exit = unsafe { region.code.run(ctx) };
-        self.observed.1[wave_index] = Known {
-            lanes: ctx.known_lanes,
-            // The instruction that follows may be a barrier.
-            lds: match exit {
-                ExitCode::Interpret => 0,
-                _ => ctx.lds_settled,
-            },
-        };
+        if let Some(observed) = &mut self.observed {
+            observed.waves[index] = Known {
+                lanes: ctx.known_lanes,
+                // The interpreter may execute a barrier.
+                lds: match exit {
+                    ExitCode::Interpret => 0,
+                    _ => ctx.lds_settled,
+                },
+            };
+        }
         if let Some(start) = start {
             counts[Shape::ENTERED] = 1;
             counts[Shape::NANOSECONDS] = start.elapsed().as_nanos() as u64;

@@ -93,15 +93,14 @@ impl Order {
         self.base + self.intervals.len() as u64
     }
 
-    /// Is the dispatch with this first interval the only one that has run, and has nobody learned of others by flags?
-    #[inline]
-    pub(super) fn is_only(&self, first: u64) -> bool {
-        self.base == first && self.dispatches == 1 && self.clocks.is_empty()
-    }
-
     /// Has one dispatch begun since [`Order::restart`]?
     pub(super) fn began_alone(&self) -> bool {
         self.dispatches == 1
+    }
+
+    /// Have waves learned of others by flags?
+    pub(super) fn has_clocks(&self) -> bool {
+        !self.clocks.is_empty()
     }
 
     /// The interval of a number, unless it is forgotten.

@@ -21,6 +21,18 @@ pub enum AccessKind {
     Atomic,
 }
 
+impl AccessKind {
+    /// Does it change memory?
+    pub(super) fn changes(self) -> bool {
+        matches!(self, AccessKind::Write | AccessKind::Atomic)
+    }
+
+    /// Is it one by which waves read or change flags?
+    pub(super) fn is_of_flags(self) -> bool {
+        matches!(self, AccessKind::CoherentRead | AccessKind::Atomic)
+    }
+}
+
 /// Who accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Accessor {

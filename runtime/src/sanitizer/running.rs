@@ -54,12 +54,10 @@ pub(super) struct Running {
     pub(super) barriers: u32,
     /// The first intervals before the last barrier and behind it, if they have begun.
     pub(super) rounds: [Option<u64>; 2],
-    /// The barriers that began the same times.
-    pub(super) begins: [Begin; 2],
+    /// The barriers that began the same times, and the waves that arrived there first.
+    pub(super) begins: [Option<(u16, u8)>; 2],
     /// Of the same times, loads from LDS.
     pub(super) reads: [Reads; 2],
-    /// The instruction of the last barrier, and the wave that arrived there first.
-    pub(super) barrier: Option<(u16, u8)>,
     /// By offset of a word in LDS that atomics have changed behind the last barrier: what those who read it may know.
     pub(super) flags: FxHashMap<u64, Clock>,
     pub(super) lds: Shadow,
@@ -78,7 +76,6 @@ impl Running {
             rounds: [None; 2],
             begins: [None; 2],
             reads: Default::default(),
-            barrier: None,
             flags: FxHashMap::default(),
             lds,
             examined: None,
@@ -102,13 +99,13 @@ impl Running {
 
     /// The barrier that began the present interval of a wave.
     pub(super) fn begin_of(&self, wave: u8) -> Begin {
-        self.begins[self.round_of(wave)]
+        self.begins[self.round_of(wave)].map(|(site, _)| site)
     }
 
-    /// A wave is the first one at a barrier, which has this number.
-    pub(super) fn next_round(&mut self, site: u16) {
+    /// A wave is the first one at a barrier, whose instruction has this number.
+    pub(super) fn next_round(&mut self, site: u16, wave: u8) {
         self.rounds = [self.rounds[1], None];
-        self.begins = [self.begins[1], Some(site)];
+        self.begins = [self.begins[1], Some((site, wave))];
         self.reads.swap(0, 1);
         self.reads[1].open();
     }

@@ -1,32 +1,62 @@
-//! Loads that need not be announced, since nothing changes what they read.
+//! Loads that need not be announced because no store conflicts with them.
 //!
-//! A load conflicts with nothing if no wave stores to the allocation while the dispatch runs, or to LDS between the same barriers. That is
-//! assumed once a workgroup has run to its end without such a store. From then on translated code compares the addresses of a load with
-//! the range that is settled, and announces the others only. Stores are always announced, so an assumption that fails is noticed: the
-//! dispatch is void then, and the one who launched it repeats it from the same memory. What was learned is kept, so that the
-//! same assumption is not made again.
+//! A load has no conflict if no wave stores to the allocation during the dispatch, or to LDS between the same barriers. The sanitizer
+//! assumes that once a workgroup has completed without such a store. Translated code then compares the addresses of a load with the
+//! settled range, and announces only lanes outside of it. Stores are always announced, so a failed assumption is detected: the dispatch
+//! is void, and the caller repeats it from the same memory. What stores have shown is kept, so an assumption fails once.
+
+use std::hash::Hash;
 
 use rustc_hash::FxHashSet;
 
 /// The barrier that begins an interval of a workgroup, by the number of its instruction; `None` where the kernel begins.
 pub(super) type Begin = Option<u16>;
 
-/// What is assumed of the dispatch that runs, and what is known.
+/// Allocations or intervals that are assumed not to be stored to.
+struct Assumed<T> {
+    assumed: FxHashSet<T>,
+    /// Those that stores have shown not to be.
+    stored: FxHashSet<T>,
+}
+
+impl<T> Default for Assumed<T> {
+    fn default() -> Assumed<T> {
+        Assumed {
+            assumed: FxHashSet::default(),
+            stored: FxHashSet::default(),
+        }
+    }
+}
+
+impl<T: Copy + Eq + Hash> Assumed<T> {
+    /// A wave stores there: does an assumption fail?
+    fn store(&mut self, to: T) -> bool {
+        self.stored.insert(to);
+        self.assumed.contains(&to)
+    }
+
+    /// Assumes that no wave stores there, unless one has.
+    fn assume(&mut self, of: T) -> bool {
+        let assumes = !self.stored.contains(&of);
+        if assumes {
+            self.assumed.insert(of);
+        }
+        assumes
+    }
+}
+
+/// What is assumed of the dispatch.
 #[derive(Default)]
 pub(super) struct Settled {
     /// Dispatches can be repeated.
     on: bool,
-    /// A workgroup of the only dispatch that runs has ended, and all loads of later ones need not be known.
+    /// A workgroup has completed, this is the only dispatch, and no rule needs the loads of the remaining workgroups.
     ready: bool,
     void: bool,
-    /// First addresses of allocations that were stored to, also in void dispatches.
-    stored: FxHashSet<u64>,
-    /// First addresses of those that are assumed not to be.
-    assumed: FxHashSet<u64>,
-    /// Intervals in which LDS was stored to, also in void dispatches.
-    stored_lds: FxHashSet<Begin>,
-    /// Those in which it is assumed not to be.
-    assumed_lds: FxHashSet<Begin>,
+    /// Allocations, by their first addresses.
+    memory: Assumed<u64>,
+    /// Intervals in which LDS is accessed.
+    lds: Assumed<Begin>,
 }
 
 impl Settled {
@@ -38,19 +68,19 @@ impl Settled {
         };
     }
 
-    /// A dispatch begins, and no other one runs.
+    /// A dispatch begins, and no other one is active.
     pub(super) fn begin_dispatch(&mut self) {
         self.ready = false;
-        self.assumed.clear();
-        self.assumed_lds.clear();
+        self.memory.assumed.clear();
+        self.lds.assumed.clear();
     }
 
-    /// A workgroup has ended. `ready`: the dispatch is the only one, and later workgroups' loads are of no other interest.
+    /// A workgroup has completed. `ready`: see [`Settled::ready`].
     pub(super) fn end_group(&mut self, ready: bool) {
         self.ready = ready;
     }
 
-    /// Has an assumption failed? The dispatch is void; the next one is not.
+    /// Is the dispatch void? Resets this.
     pub(super) fn take_void(&mut self) -> bool {
         std::mem::take(&mut self.void)
     }
@@ -59,40 +89,30 @@ impl Settled {
         self.void
     }
 
-    /// Nobody knows what is stored to: nothing is assumed from now on.
-    pub(super) fn assume_no_more(&mut self) {
-        self.void |= !self.assumed.is_empty();
+    /// A store may be to any allocation: disables assumptions.
+    pub(super) fn store_anywhere(&mut self) {
+        self.void |= !self.memory.assumed.is_empty();
         self.on = false;
     }
 
     /// A wave stores to an allocation.
     pub(super) fn store(&mut self, allocation: u64) {
-        self.void |= self.assumed.contains(&allocation);
-        self.stored.insert(allocation);
-    }
-
-    /// Is it assumed from now on that nobody stores to the allocation?
-    pub(super) fn assumes(&mut self, allocation: u64) -> bool {
-        let assumes = self.on && self.ready && !self.stored.contains(&allocation);
-        if assumes {
-            self.assumed.insert(allocation);
-        }
-        assumes
+        self.void |= self.memory.store(allocation);
     }
 
     /// A wave stores to LDS in an interval.
     pub(super) fn store_lds(&mut self, interval: Begin) {
-        self.void |= self.assumed_lds.contains(&interval);
-        self.stored_lds.insert(interval);
+        self.void |= self.lds.store(interval);
     }
 
-    /// Is it assumed from now on that nobody stores to LDS in such intervals?
+    /// Assumes that no wave stores to the allocation, if it may.
+    pub(super) fn assumes(&mut self, allocation: u64) -> bool {
+        self.on && self.ready && self.memory.assume(allocation)
+    }
+
+    /// Assumes that no wave stores to LDS in such an interval, if it may.
     pub(super) fn assumes_lds(&mut self, interval: Begin) -> bool {
-        let assumes = self.on && self.ready && !self.stored_lds.contains(&interval);
-        if assumes {
-            self.assumed_lds.insert(interval);
-        }
-        assumes
+        self.on && self.ready && self.lds.assume(interval)
     }
 }
 
@@ -129,7 +149,7 @@ mod tests {
         settled.end_group(false);
         assert!(!settled.assumes(0x3000), "two dispatches run");
         settled.end_group(true);
-        settled.assume_no_more();
+        settled.store_anywhere();
         assert!(settled.take_void() && !settled.assumes(0x3000));
     }
 }

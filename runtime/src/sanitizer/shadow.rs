@@ -12,6 +12,8 @@ use frontend::LANES;
 use super::order::Order;
 use super::record::{AccessKind, Accessor, Conflict, Record};
 use super::running::Running;
+use super::sites::Uses;
+use super::state::By;
 
 /// Bytes of a page, as many as LDS has at least.
 const PAGE: u64 = 1 << 18;
@@ -132,19 +134,14 @@ pub(super) struct How<'o> {
 
 impl<'o> How<'o> {
     /// That of an access to global memory by a workgroup.
-    pub(super) fn global(
-        kind: AccessKind,
-        by: Accessor,
-        group: &Running,
-        order: &'o Order,
-    ) -> Self {
+    pub(super) fn global((access, by): &By<'_>, group: &Running, order: &'o Order) -> Self {
         How {
-            kind,
-            by,
+            kind: access.kind,
+            by: *by,
             first: group.dispatch.first,
             round: None,
             tells_unwritten: false,
-            others: match order.is_only(group.dispatch.first) {
+            others: match order.began_alone() && !order.has_clocks() {
                 true => group.first,
                 false => 0,
             },
@@ -155,20 +152,19 @@ impl<'o> How<'o> {
 
     /// That of an access to LDS by a wave of a workgroup.
     pub(super) fn lds(
-        kind: AccessKind,
-        by: Accessor,
-        (group, wave): (&Running, u32),
-        only_barriers: bool,
+        (access, by): &By<'_>,
+        group: &Running,
+        uses: Uses,
         order: &'o Order,
     ) -> Self {
         How {
-            kind,
-            by,
+            kind: access.kind,
+            by: *by,
             first: group.first,
-            round: group.round(wave as u8),
+            round: group.round(access.wave as u8),
             tells_unwritten: true,
             others: 0,
-            only_barriers,
+            only_barriers: uses.only_barriers(),
             order,
         }
     }

@@ -127,7 +127,7 @@ impl Sites {
         self.all[usize::from(number)]
     }
 
-    /// Has no other instruction the number?
+    /// Does no other instruction have this number?
     pub(super) fn is_own(&self, number: u16) -> bool {
         usize::from(number) < MOST - 1
     }

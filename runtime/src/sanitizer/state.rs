@@ -10,7 +10,7 @@ use super::order::{Order, join};
 use super::record::{AccessKind, Accessor, Conflict};
 use super::running::{Dispatch, Id, Running};
 use super::runs::{Run, WaveAccess};
-use super::settled::Settled;
+use super::settled::{Begin, Settled};
 use super::shadow::{How, Met, Shadow};
 use super::sites::Sites;
 use super::{Known, MAX_WAVES};
@@ -59,13 +59,8 @@ pub(super) struct State {
 /// Allocations that are remembered.
 const RECENT: usize = 64;
 
-/// Does such an access change memory?
-fn changes(kind: AccessKind) -> bool {
-    matches!(kind, AccessKind::Write | AccessKind::Atomic)
-}
-
 /// An access with its accessor.
-type By<'a> = (WaveAccess<'a>, Accessor);
+pub(super) type By<'a> = (WaveAccess<'a>, Accessor);
 
 /// Makes the ordinary accesses that need nothing else. What is left are those of the other lanes.
 fn follow<'a>(
@@ -236,17 +231,21 @@ impl State {
 
     /// See [`Sanitizer::known`](super::Sanitizer::known).
     pub(super) fn known(&mut self, group: &Group<'_>) -> [Known; MAX_WAVES] {
-        let barriers = self.sites.uses(group.code).barriers;
-        let mut all = [Known::default(); MAX_WAVES];
-        for (wave, known) in all.iter_mut().enumerate().take(group.waves as usize) {
-            // Only barriers ask which lanes were active.
-            known.lanes = match barriers {
-                true => self.enter(group).waves[wave].lanes,
+        let has_barriers = self.sites.uses(group.code).barriers;
+        let begins = self
+            .enter(group)
+            .begins
+            .map(|begin| begin.map(|(site, _)| site));
+        let lds = begins.map(|begin| self.lds_settled(group, begin));
+        let running = self.running();
+        std::array::from_fn(|wave| Known {
+            // Only barriers compare which lanes were active.
+            lanes: match has_barriers {
+                true => running.waves[wave].lanes,
                 false => u64::MAX,
-            };
-            known.lds = self.lds_settled(group, wave as u32);
-        }
-        all
+            },
+            lds: lds[running.round_of(wave as u8)],
+        })
     }
 
     pub(super) fn end_group(&mut self, group: &Group<'_>) {
@@ -256,7 +255,7 @@ impl State {
         for wave in waves {
             (most, least) = (most.max(wave.barriers), least.min(wave.barriers));
         }
-        let late = running.barrier.filter(|_| most != least);
+        let late = running.begins[1].filter(|_| most != least);
         if let Some((site, wave)) = late {
             let at = self.side(site, wave, None, None);
             self.found(Rule::BarrierDivergence, (site, None), at, None);
@@ -266,7 +265,7 @@ impl State {
             self.end_rounds(group.dispatch, running.examined);
         }
         // Loads show which barriers are needed.
-        let ready = self.live.len() == 1 && self.order.began_alone() && !self.examines(group);
+        let ready = self.order.began_alone() && !self.examines(group);
         self.settled.end_group(ready);
     }
 
@@ -440,20 +439,20 @@ impl State {
         let acquires = uses.acquires;
         self.depends_in_global(&made, uses);
         let (_, running) = self.current.as_ref().expect("a workgroup was entered");
-        let how = How::global(access.kind, by, running, &self.order);
-        let flags = matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic);
-        let left = match acquires && flags {
+        let how = How::global(&made, running, &self.order);
+        let flags = acquires && access.kind.is_of_flags();
+        let left = match flags {
             true => access,
             false => follow(&mut self.shadow, &access, &how, inside),
         };
         let mut met = Vec::new();
         for run in left.runs() {
             self.bounds(group.memory, &made, &run);
-            if acquires && flags {
+            if flags {
                 self.observe_flags(&made, &run);
             }
             let (_, running) = self.current.as_ref().expect("a workgroup was entered");
-            let how = How::global(access.kind, by, running, &self.order);
+            let how = How::global(&made, running, &self.order);
             let found = &mut |at, what| {
                 if let Met::Conflict(conflict) = what {
                     met.push((at, run.lane(at, &access), conflict));
@@ -465,7 +464,7 @@ impl State {
             self.race(Rule::RaceGlobal, &made, conflict);
         }
         self.examine_lanes(&made, false);
-        if changes(access.kind) && access.exec.is_some() {
+        if access.kind.changes() && access.exec.is_some() {
             let wave = self.running().wave(access.wave as u8);
             wave.storing = true;
             // What follows is not told by a flag that this was.
@@ -493,7 +492,7 @@ impl State {
 
     /// The allocation of the last access of an instruction, which is remembered: begin and end.
     fn allocation(&mut self, (access, by): &By<'_>) -> &mut (u64, u64) {
-        &mut self.allocations[usize::from(changes(access.kind))][usize::from(by.site) % RECENT]
+        &mut self.allocations[usize::from(access.kind.changes())][usize::from(by.site) % RECENT]
     }
 
     /// Accesses must be inside of allocations.
@@ -506,16 +505,16 @@ impl State {
         match memory.allocation_of(run.address) {
             Some(found) if last <= found.start + found.len => {
                 *self.allocation(made) = (found.start, found.start + found.len);
-                if changes(made.0.kind) {
+                if made.0.kind.changes() {
                     self.settled.store(found.start);
                 }
             }
             // Registered memory of the program.
             None if !(self.arena.0..self.arena.1).contains(&run.address) => {}
             found => {
-                if changes(made.0.kind) {
+                if made.0.kind.changes() {
                     // It may reach into another allocation.
-                    self.settled.assume_no_more();
+                    self.settled.store_anywhere();
                 }
                 let at = found.map_or(run.address, |found| found.start + found.len);
                 let lane = run.lane(at, &made.0);
@@ -586,7 +585,8 @@ impl State {
         self.examine_acquire(group.dispatch);
     }
 
-    pub(super) fn barrier(&mut self, group: &Group<'_>, index: u8, pc: u64, exec: u64) {
+    /// A wave arrives at a barrier: what begins its next interval.
+    pub(super) fn barrier(&mut self, group: &Group<'_>, index: u8, pc: u64, exec: u64) -> Begin {
         let site = self.sites.number(group.code, pc);
         let running = self.enter(group);
         let wave = running.wave(index);
@@ -598,11 +598,10 @@ impl State {
         let is_first = barriers > running.barriers;
         if is_first {
             running.barriers = barriers;
-            running.barrier = Some((site, index));
-            running.next_round(site);
+            running.next_round(site, index);
             running.flags.clear();
         } else {
-            other = running.barrier.filter(|&(first, _)| first != site);
+            other = running.begins[1].filter(|&(first, _)| first != site);
         }
         self.examine_barrier(site, index, is_first);
         let at = self.side(site, index, None, None);
@@ -614,5 +613,6 @@ impl State {
             let lane = Some(missing.trailing_zeros());
             self.found(Rule::BarrierLanes, (site, None), Side { lane, ..at }, None);
         }
+        self.running().begin_of(index)
     }
 }

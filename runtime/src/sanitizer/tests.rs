@@ -431,7 +431,7 @@ fn a_barrier_is_needed_between_accesses_of_two_waves() {
     assert_eq!(redundant(&[(vec![STORE], 1), (vec![], 2)], &[LOAD]), [1, 2]);
     // Two executions of one instruction go together.
     assert_eq!(redundant(&[(vec![STORE], 1), (vec![], 1)], &[LOAD]), []);
-    // A later store by the reader hides none before.
+    // A second store by the reader does not hide the first one.
     let hidden = [
         (vec![STORE], 1),
         (vec![(1, 0, true)], 2),

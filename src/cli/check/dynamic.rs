@@ -76,16 +76,19 @@ pub(super) fn run(
         let kernel = &planned.kernel;
         let counts = about.scope.reporting.wants(kernel.name());
         for _ in 0..planned.repeat {
-            let reorder = shuffle.filter(|_| counts && !dependent.contains(kernel.name()));
-            let reorder = reorder.map(|seed| Reordered::new(&session, seed));
-            let reorder = reorder.transpose()?;
-            let (ended, findings) = checked(&session, planned, &settings)?;
+            let seed = shuffle.filter(|_| counts && !dependent.contains(kernel.name()));
+            let translated = session.device.options().engine != EngineKind::Interp;
+            let before = (translated || seed.is_some())
+                .then(|| Snapshot::take(&session.device.memory()))
+                .transpose()?;
+            let assumed_from = before.as_ref().filter(|_| translated);
+            let (ended, findings) = checked(&session, planned, &settings, assumed_from)?;
             suspicion.add(&findings);
             if counts {
                 about.add(&session, kernel, findings);
             }
-            let compared = ended.and_then(|_| match &reorder {
-                Some(reorder) => reorder.launch(planned),
+            let compared = ended.and_then(|_| match seed.zip(before) {
+                Some((seed, before)) => reordered(&session, planned, seed, &before),
                 None => Ok(None),
             });
             match compared {
@@ -109,82 +112,65 @@ pub(super) fn run(
     Ok(faulted)
 }
 
-/// The launch of a dispatch for which the sanitizer makes no assumptions, which have failed in all before.
+/// The attempt of a launch in which the sanitizer makes no assumptions, since those of the attempts before have failed.
 const ATTEMPTS: usize = 4;
 
-/// Runs a launch, on the translator repeatedly if the sanitizer's assumptions fail: how it ended, and what was found.
+/// Runs a launch: how it ended, and what was found. With a snapshot of memory before it the sanitizer may assume that loads have no
+/// conflicts, and the launch is repeated from there if an assumption fails.
 fn checked(
     session: &Session,
     planned: &Planned,
     settings: &Settings,
+    before: Option<&Snapshot>,
 ) -> Result<(Result<Stats, Error>, Vec<sanitizer::Finding>), Error> {
     let device = &session.device;
-    let assume = |on| {
-        if let Some(sanitizer) = device.memory().sanitizer() {
-            sanitizer.assume(on);
-        }
-    };
-    if device.options().engine == EngineKind::Interp {
-        return Ok((session.launch(planned, settings), device.findings()));
-    }
-    let before = Snapshot::take(&device.memory())?;
-    assume(true);
     let mut attempts = 1;
     loop {
+        if let Some(sanitizer) = device.memory().sanitizer()
+            && (attempts == 1 || attempts == ATTEMPTS)
+        {
+            sanitizer.assume(before.is_some() && attempts < ATTEMPTS);
+        }
         let ended = session.launch(planned, settings);
         let findings = device.findings();
-        let is_void = device.memory().sanitizer().is_some_and(Sanitizer::is_void);
-        if !is_void {
-            return Ok((ended, findings));
+        let is_void = device
+            .memory()
+            .sanitizer()
+            .is_some_and(Sanitizer::take_void);
+        match before.filter(|_| is_void) {
+            Some(before) => before.restore(&device.memory())?,
+            None => return Ok((ended, findings)),
         }
-        before.restore(&device.memory())?;
         attempts += 1;
-        if attempts == ATTEMPTS {
-            assume(false);
-        }
     }
 }
 
-/// A launch that is repeated with another order of workgroups and waves.
-struct Reordered<'a> {
-    session: &'a Session,
+/// Repeats a launch from the same memory with workgroups and waves in another order: the first element of a buffer that differs then, and
+/// the seed. Memory is afterwards as the launch left it.
+fn reordered(
+    session: &Session,
+    planned: &Planned,
     seed: u64,
-    /// Memory before the launch.
-    before: Snapshot,
-}
-
-impl<'a> Reordered<'a> {
-    /// Before the launch.
-    fn new(session: &'a Session, seed: u64) -> Result<Reordered<'a>, Error> {
-        Ok(Reordered {
-            session,
-            seed,
-            before: Snapshot::take(&session.device.memory())?,
-        })
-    }
-
-    /// After the launch, repeats it from the same memory: the first element of a buffer that differs then, and the seed. Memory
-    /// is afterwards as the launch left it.
-    fn launch(&self, planned: &Planned) -> Result<Option<(String, u64)>, Error> {
-        let device = &self.session.device;
-        let after = Snapshot::take(&device.memory())?;
-        self.before.restore(&device.memory())?;
-        let settings = Settings {
-            shuffle: Some(self.seed),
-            ..device.settings()
-        };
-        self.session.launch(planned, &settings)?;
-        // Accesses were compared in the ordinary order, by what orders them and not by when they were made.
-        let _ = device.findings();
-        let changes = after.undo(&device.memory())?;
-        let element = |buffer: &Buffer| {
-            let range = buffer.address()..buffer.address() + buffer.len();
-            let mut changed = changes.iter().map(|change| change.address);
-            let at = changed.find(|at| range.contains(at))?;
-            Some((self.session.element_at(at).0, self.seed))
-        };
-        Ok(self.session.buffers.iter().find_map(element))
-    }
+    before: &Snapshot,
+) -> Result<Option<(String, u64)>, Error> {
+    let device = &session.device;
+    let after = Snapshot::take(&device.memory())?;
+    before.restore(&device.memory())?;
+    let settings = Settings {
+        shuffle: Some(seed),
+        ..device.settings()
+    };
+    session.launch(planned, &settings)?;
+    // Accesses were compared in the ordinary order, by what orders them and not by when they were made.
+    let _ = device.findings();
+    let changes = after.undo(&device.memory())?;
+    let element = |buffer: &Buffer| {
+        let range = buffer.address()..buffer.address() + buffer.len();
+        let mut changed = changes.iter().map(|change| change.address);
+        let at = changed.find(|at| range.contains(at))?;
+        Some((session.element_at(at).0, seed))
+    };
+    Ok(session.buffers.iter().find_map(element))
 }
 
 /// Where findings of a manifest go.

@@ -23,7 +23,7 @@ pub(super) struct Reporting {
     /// optionally file and address)
     #[arg(long, value_name = "FILE")]
     suppress: Option<PathBuf>,
-    /// Print notes, too, such as redundant waits
+    /// Print notes, too, such as redundant waits and barriers
     #[arg(long)]
     pub(super) notes: bool,
     /// Print one JSON object

@@ -76,9 +76,9 @@ impl State {
 
     #[cold]
     fn depends(&mut self, access: &WaveAccess<'_>, place: impl Fn(u64, u64) -> Place) {
-        let writes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
         for run in access.runs() {
-            self.depends_on(access.wave as u8, place(run.address, run.bytes), writes);
+            let place = place(run.address, run.bytes);
+            self.depends_on(access.wave as u8, place, access.kind.changes());
         }
     }
 
@@ -130,7 +130,9 @@ impl State {
 
     /// A wave of the dispatch may learn of other workgroups.
     pub(super) fn examine_acquire(&mut self, dispatch: u64) {
-        self.barriers(dispatch).acquires();
+        if self.examines_barriers {
+            self.barriers(dispatch).acquires();
+        }
     }
 
     /// Adds notes of the barriers on which nothing depended in a dispatch, which has ended.

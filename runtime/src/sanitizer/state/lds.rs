@@ -3,6 +3,7 @@
 use super::super::order::join;
 use super::super::record::AccessKind;
 use super::super::runs::{Run, WaveAccess};
+use super::super::settled::Begin;
 use super::super::shadow::{How, Met};
 use super::super::sites::Uses;
 use super::{By, Rule, State, follow};
@@ -38,9 +39,8 @@ impl State {
         is_plain
     }
 
-    /// [`Known::lds`](super::super::Known::lds) of a wave.
-    pub(in super::super) fn lds_settled(&mut self, group: &Group<'_>, wave: u32) -> u64 {
-        let interval = self.enter(group).begin_of(wave as u8);
+    /// [`Known::lds`](super::super::Known::lds) in an interval.
+    pub(in super::super) fn lds_settled(&mut self, group: &Group<'_>, interval: Begin) -> u64 {
         match self.settled.is_void() || self.settled.assumes_lds(interval) {
             true => group.lds.size().into(),
             false => 0,
@@ -55,18 +55,11 @@ impl State {
 
     /// Compares an access with those before.
     fn compare_lds(&mut self, made: By<'_>, size: u64, uses: Uses) {
-        let (access, by) = made;
+        let (access, _) = made;
         let (mut met, mut outside) = (Vec::new(), None);
-        let flags =
-            uses.lds_flags && matches!(access.kind, AccessKind::CoherentRead | AccessKind::Atomic);
+        let flags = uses.lds_flags && access.kind.is_of_flags();
         let (_, running) = self.current.as_mut().expect("a workgroup was entered");
-        let how = How::lds(
-            access.kind,
-            by,
-            (running, access.wave),
-            uses.only_barriers(),
-            &self.order,
-        );
+        let how = How::lds(&made, running, uses, &self.order);
         let left = match flags {
             true => access,
             false => follow(&mut running.lds, &access, &how, (0, size)),
@@ -76,13 +69,7 @@ impl State {
                 self.observe_lds_flags(&made, &run);
             }
             let (_, running) = self.current.as_mut().expect("a workgroup was entered");
-            let how = How::lds(
-                access.kind,
-                by,
-                (running, access.wave),
-                uses.only_barriers(),
-                &self.order,
-            );
+            let how = How::lds(&made, running, uses, &self.order);
             // What is behind the LDS is not accessed.
             let bytes = run.bytes.min(size.saturating_sub(run.address));
             if bytes < run.bytes {
@@ -97,10 +84,9 @@ impl State {
             Some(at) => self.at_address(Rule::OutOfLds, &made, true, at, None),
             None => self.examine_lanes(&made, true),
         }
-        let changes = matches!(access.kind, AccessKind::Write | AccessKind::Atomic);
         let tells = uses.polls_lds || uses.lds_flags && access.kind == AccessKind::Atomic;
         // What follows is not told.
-        if changes && tells {
+        if access.kind.changes() && tells {
             self.running().wave(access.wave as u8).interval = None;
         }
         for (at, lane, what) in met {
