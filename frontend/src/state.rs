@@ -62,6 +62,9 @@ pub struct WaveState {
     /// VGPRs from the first number up to the second hold anything, and are 0 to the wave: see
     /// [`WaveState::settle`].
     pub vgprs_stale: [u32; 2],
+    /// Accumulation registers from this number on are 0; engines raise it when the wave writes
+    /// some. Not part of the architectural state.
+    pub agprs_touched: u32,
     /// Identifies the dispatcher's initial values of the wave, 0 for none. Code other than the
     /// engine that writes scalar registers or VGPRs of a running wave resets it to 0. Not part of
     /// the architectural state.
@@ -80,9 +83,15 @@ pub struct WaveState {
     pub next: [u64; LAST],
     /// Vector registers, `vgpr[n][lane]`.
     pub vgpr: [[u32; LANES]; 256],
+    /// Accumulation registers (gfx908 and later), `agpr[n][lane]`, directly behind the VGPRs.
+    pub agpr: [[u32; LANES]; 256],
 }
 
 const _: () = assert!(std::mem::offset_of!(WaveState, vgpr) % 64 == 0);
+const _: () = assert!(
+    std::mem::offset_of!(WaveState, agpr)
+        == std::mem::offset_of!(WaveState, vgpr) + size_of::<[[u32; LANES]; 256]>()
+);
 
 impl WaveState {
     /// Number of no hardware register in `hwreg`: what the wave waits for at the global wave sync.
@@ -108,7 +117,7 @@ impl WaveState {
     /// All facts that `resume` may state about a wave that has not begun.
     pub const START: u64 = Self::V0_COUNTS | Self::V12_UNIFORM | Self::ROWS | Self::PACKED;
 
-    /// A wave with every register 0, on the heap (it is 65 KiB).
+    /// A wave with every register 0, on the heap (it is 129 KiB).
     pub fn new_boxed() -> Box<WaveState> {
         Box::new(WaveState {
             sgpr: [0; 128],
@@ -121,12 +130,14 @@ impl WaveState {
             sgpr_count: 104,
             vgprs_touched: 0,
             vgprs_stale: [0; 2],
+            agprs_touched: 0,
             start: 0,
             kept: 0,
             resume: 0,
             last: [0; LAST],
             next: [0; LAST],
             vgpr: [[0; LANES]; 256],
+            agpr: [[0; LANES]; 256],
         })
     }
 
