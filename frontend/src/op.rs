@@ -13,8 +13,10 @@
     reason = "formulas have bit ranges in brackets"
 )]
 
+pub(crate) mod matrix;
 mod memory;
 
+pub use matrix::{Factor, Matrix};
 pub use memory::{Atomic, Data, DsOp, ImageOp, SampleMods, Space};
 
 /// Comparison of S0 with S1. For floats the `N*` forms are true when a source is a NaN.
@@ -516,7 +518,7 @@ operations! {
             /// See [`Op::Dot2c`]
             Dot8c,
         }
-        // Parameters of pixel shaders and the matrix unit of CDNA: decoded, not run.
+        // Parameters of pixel shaders: decoded, not run. The matrix unit of CDNA.
         unsupported {
             /// `v_interp_p1_f32` and the half forms
             InterpP1,
@@ -528,13 +530,13 @@ operations! {
             InterpP2,
             /// `v_interp_mov_f32`
             InterpMov,
-            /// Matrix multiply of CDNA, with its number of passes of 4 cycles: decoded, not run
-            Mfma(u8),
-            /// AccVGPR moves of CDNA: decoded, not run
+            /// D = S0 * S1 + S2, matrices in the registers of the whole wave
+            Mfma(Matrix),
+            /// D.vgpr = S0.agpr
             AccVgprRead,
-            /// See [`Op::AccVgprRead`]
+            /// D.agpr = S0
             AccVgprWrite,
-            /// See [`Op::AccVgprRead`]
+            /// D.agpr = S0.agpr
             AccVgprMov,
         }
     }

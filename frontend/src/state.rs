@@ -62,9 +62,6 @@ pub struct WaveState {
     /// VGPRs from the first number up to the second hold anything, and are 0 to the wave: see
     /// [`WaveState::settle`].
     pub vgprs_stale: [u32; 2],
-    /// Accumulation registers from this number on are 0; engines raise it when the wave writes
-    /// some. Not part of the architectural state.
-    pub agprs_touched: u32,
     /// Identifies the dispatcher's initial values of the wave, 0 for none. Code other than the
     /// engine that writes scalar registers or VGPRs of a running wave resets it to 0. Not part of
     /// the architectural state.
@@ -85,6 +82,9 @@ pub struct WaveState {
     pub vgpr: [[u32; LANES]; 256],
     /// Accumulation registers (gfx908 and later), `agpr[n][lane]`, directly behind the VGPRs.
     pub agpr: [[u32; LANES]; 256],
+    /// Accumulation registers from this number on are 0; engines raise it when the wave writes
+    /// some. Not part of the architectural state.
+    pub agprs_touched: u32,
 }
 
 const _: () = assert!(std::mem::offset_of!(WaveState, vgpr) % 64 == 0);
@@ -130,7 +130,6 @@ impl WaveState {
             sgpr_count: 104,
             vgprs_touched: 0,
             vgprs_stale: [0; 2],
-            agprs_touched: 0,
             start: 0,
             kept: 0,
             resume: 0,
@@ -138,6 +137,7 @@ impl WaveState {
             next: [0; LAST],
             vgpr: [[0; LANES]; 256],
             agpr: [[0; LANES]; 256],
+            agprs_touched: 0,
         })
     }
 
@@ -154,6 +154,38 @@ impl WaveState {
             self.vgpr[first..end].as_flattened_mut().fill(0);
             self.vgprs_stale = [0; 2];
             self.vgprs_touched = self.vgpr_count;
+        }
+    }
+
+    /// A register of both vector files: accumulation registers from 256 on, of which
+    /// `agprs_touched` must know where they are written.
+    pub fn vector(&self, n: usize) -> &[u32; LANES] {
+        match n.checked_sub(self.vgpr.len()) {
+            None => &self.vgpr[n],
+            Some(n) => &self.agpr[n],
+        }
+    }
+
+    /// As [`WaveState::vector`], to write it.
+    pub fn vector_mut(&mut self, n: usize) -> &mut [u32; LANES] {
+        match n.checked_sub(self.vgpr.len()) {
+            None => &mut self.vgpr[n],
+            Some(n) => &mut self.agpr[n],
+        }
+    }
+
+    /// Accumulation registers that may hold anything but 0.
+    pub fn touched_agprs(&self) -> &[[u32; LANES]] {
+        &self.agpr[..(self.agprs_touched as usize).min(256)]
+    }
+
+    /// Zeroes the accumulation registers, as they are at a wave's start.
+    #[inline]
+    pub fn clear_agprs(&mut self) {
+        if self.agprs_touched != 0 {
+            let touched = (self.agprs_touched as usize).min(256);
+            self.agpr[..touched].as_flattened_mut().fill(0);
+            self.agprs_touched = 0;
         }
     }
 

@@ -118,6 +118,11 @@ impl Gfx {
         if self.has_unified_vgprs() { 8 } else { 4 }
     }
 
+    /// Has the target accumulation registers? (LLVM's `FeatureMAIInsts`)
+    pub const fn has_agprs(self) -> bool {
+        matches!(self, Gfx::Gfx908 | Gfx::Gfx90a)
+    }
+
     /// Are accumulation registers allocated together with the VGPRs, after them? (LLVM's AMDGPU
     /// user guide, `ACCUM_OFFSET`)
     pub const fn has_unified_vgprs(self) -> bool {

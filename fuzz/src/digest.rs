@@ -52,7 +52,7 @@ pub(crate) fn absorb(hash: &mut Sha256, outcome: &Outcome, base: u64) {
     hash.update(outcome.instructions.to_le_bytes());
     hash.update(outcome.lane_instructions.to_le_bytes());
     let state = &outcome.state;
-    let vectors = state.vgpr.iter().flatten();
+    let vectors = state.vgpr.iter().chain(&state.agpr).flatten();
     for word in state.sgpr.iter().chain(vectors) {
         hash.update(word.to_le_bytes());
     }

@@ -47,8 +47,8 @@ impl fmt::Debug for Hit {
 }
 
 impl Hit {
-    /// The first `sgprs` scalar registers, the special ones, and the first `vgprs` vector registers in the
-    /// active lanes.
+    /// The first `sgprs` scalar registers, the special ones, and the first `vgprs` vector registers and the
+    /// accumulation registers in use, in the active lanes.
     pub fn registers(&self, sgprs: u32, vgprs: u32) -> Vec<RegisterChange> {
         let state = &self.state;
         let wave = |register: String, format, value| RegisterChange {
@@ -73,14 +73,17 @@ impl Hit {
         }
         let exec = state.exec();
         let active = |lane: &usize| exec >> lane & 1 != 0;
-        for (index, lanes) in state.vgpr.iter().take(vgprs as usize).enumerate() {
-            let values = (0..LANES).filter(active);
-            let values = values.map(|lane| (lane as u32, lanes[lane].into()));
-            out.push(RegisterChange {
-                register: format!("v{index}"),
-                format: Format::Bits32,
-                value: RegisterValue::Lanes(values.collect()),
-            });
+        let vgprs = &state.vgpr[..state.vgpr.len().min(vgprs as usize)];
+        for (file, registers) in [("v", vgprs), ("a", state.touched_agprs())] {
+            for (index, lanes) in registers.iter().enumerate() {
+                let values = (0..LANES).filter(active);
+                let values = values.map(|lane| (lane as u32, lanes[lane].into()));
+                out.push(RegisterChange {
+                    register: format!("{file}{index}"),
+                    format: Format::Bits32,
+                    value: RegisterValue::Lanes(values.collect()),
+                });
+            }
         }
         out
     }

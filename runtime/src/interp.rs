@@ -148,7 +148,8 @@ pub(crate) fn count(wave: &WaveState, group: &mut Group<'_>, inst: &Inst) {
     }
 }
 
-/// Records the VGPRs beyond those of the wave that the instruction may write.
+/// Records the VGPRs beyond those of the wave, and the accumulation registers, that the instruction
+/// may write.
 fn note_vgprs(wave: &mut WaveState, inst: &Inst) {
     // v_swap_b32 writes its source as well.
     let sources = &inst.src[..usize::from(inst.op() == Op::Swap)];
@@ -160,6 +161,9 @@ fn note_vgprs(wave: &mut WaveState, inst: &Inst) {
             if end > wave.vgpr_count {
                 wave.vgprs_touched = wave.vgprs_touched.max(end);
             }
+        } else if let Operand::Agpr(first) = operand {
+            let end = (u32::from(first) + MOST_VGPRS).min(wave.agpr.len() as u32);
+            wave.agprs_touched = wave.agprs_touched.max(end);
         }
     }
 }

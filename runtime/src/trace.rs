@@ -345,6 +345,7 @@ fn format_of(ty: Ty) -> (Format, usize) {
 struct Destinations {
     scalar: [(Format, usize); 128],
     vector: [(Format, usize); 256],
+    accumulation: [(Format, usize); 256],
 }
 
 impl Destinations {
@@ -352,13 +353,14 @@ impl Destinations {
         let mut formats = Destinations {
             scalar: [(Format::Bits32, 1); 128],
             vector: [(Format::Bits32, 1); 256],
+            accumulation: [(Format::Bits32, 1); 256],
         };
         for (operand, &ty) in inst.dst.iter().zip(inst.desc.dst) {
             let (slots, first): (&mut [_], _) = match *operand {
                 Operand::Sgpr(first) => (&mut formats.scalar, first),
                 Operand::Vgpr(first) => (&mut formats.vector, first),
+                Operand::Agpr(first) => (&mut formats.accumulation, first),
                 Operand::None
-                | Operand::Agpr(_)
                 | Operand::Inline { .. }
                 | Operand::Literal { .. }
                 | Operand::Special(_)
@@ -424,11 +426,25 @@ fn changes(before: &WaveState, after: &WaveState, inst: &Inst, gfx: Gfx) -> Vec<
             );
         }
     }
+    vector_changes("v", &before.vgpr, &after.vgpr, &formats.vector, &mut add);
+    let agprs = after.touched_agprs();
+    vector_changes("a", &before.agpr, agprs, &formats.accumulation, &mut add);
+    out
+}
+
+/// The registers that differ of a file named `file`; `after` may be only its beginning.
+fn vector_changes(
+    file: &str,
+    before: &[[u32; LANES]; 256],
+    after: &[[u32; LANES]],
+    formats: &[(Format, usize); 256],
+    add: &mut impl FnMut(String, Format, RegisterValue),
+) {
     let mut first = 0;
-    while first < after.vgpr.len() {
-        let (format, count) = formats.vector[first];
-        let end = (first + count).min(after.vgpr.len());
-        let (old, new) = (&before.vgpr[first..end], &after.vgpr[first..end]);
+    while first < after.len() {
+        let (format, count) = formats[first];
+        let end = (first + count).min(after.len());
+        let (old, new) = (&before[first..end], &after[first..end]);
         if old != new {
             let changed = |lane: &usize| old.iter().zip(new).any(|(a, b)| a[*lane] != b[*lane]);
             let value = |lane: usize| {
@@ -436,15 +452,14 @@ fn changes(before: &WaveState, after: &WaveState, inst: &Inst, gfx: Gfx) -> Vec<
                 (lane as u32, u64::from(new[0][lane]) | u64::from(high) << 32)
             };
             let name = match count {
-                1 => format!("v{first}"),
-                _ => format!("v[{first}:{}]", end - 1),
+                1 => format!("{file}{first}"),
+                _ => format!("{file}[{first}:{}]", end - 1),
             };
             let lanes = (0..LANES).filter(changed).map(value);
             add(name, format, RegisterValue::Lanes(lanes.collect()));
         }
         first = end;
     }
-    out
 }
 
 /// The name of a scalar register or a pair.

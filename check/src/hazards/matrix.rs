@@ -19,7 +19,7 @@ const C: usize = 2;
 
 fn passes(item: &Item) -> Option<u8> {
     match item.inst.op() {
-        Op::Mfma(passes) => Some(passes),
+        Op::Mfma(matrix) => Some(matrix.passes),
         _ => None,
     }
 }

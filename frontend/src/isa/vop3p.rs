@@ -2,7 +2,8 @@
 
 use crate::desc::{Effects, Encoding, Forms, InstDesc, Opcodes, absent, row};
 use crate::isa::Index;
-use crate::op::Op;
+use crate::op::matrix::matrix;
+use crate::op::{Factor, Op};
 use crate::target::Gfx;
 use crate::ty::Ty::{self, *};
 
@@ -52,35 +53,35 @@ pub static ROWS: &[InstDesc] = &[
     vop3p("v_pk_mul_f32",               absent().gfx90a(0x31), &[PkF32],  &[PkF32, PkF32],        Op::Mul),
     vop3p("v_pk_add_f32",               absent().gfx90a(0x32), &[PkF32],  &[PkF32, PkF32],        Op::Add),
     vop3p("v_pk_mov_b32",               absent().gfx90a(0x33), &[PkB32],  &[PkB32, PkB32],        Op::Mov),
-    vop3p("v_mfma_f32_32x32x1f32",      absent().gfx908(0x40), &[F32x32], &[F32, F32, F32x32],    Op::Mfma(16)),
-    vop3p("v_mfma_f32_16x16x1f32",      absent().gfx908(0x41), &[F32x16], &[F32, F32, F32x16],    Op::Mfma(8)),
-    vop3p("v_mfma_f32_4x4x1f32",        absent().gfx908(0x42), &[F32x4],  &[F32, F32, F32x4],     Op::Mfma(2)),
-    vop3p("v_mfma_f32_32x32x2f32",      absent().gfx908(0x44), &[F32x16], &[F32, F32, F32x16],    Op::Mfma(16)),
-    vop3p("v_mfma_f32_16x16x4f32",      absent().gfx908(0x45), &[F32x4],  &[F32, F32, F32x4],     Op::Mfma(8)),
-    vop3p("v_mfma_f32_32x32x4f16",      absent().gfx908(0x48), &[F32x32], &[B64, B64, F32x32],    Op::Mfma(16)),
-    vop3p("v_mfma_f32_16x16x4f16",      absent().gfx908(0x49), &[F32x16], &[B64, B64, F32x16],    Op::Mfma(8)),
-    vop3p("v_mfma_f32_4x4x4f16",        absent().gfx908(0x4a), &[F32x4],  &[B64, B64, F32x4],     Op::Mfma(2)),
-    vop3p("v_mfma_f32_32x32x8f16",      absent().gfx908(0x4c), &[F32x16], &[B64, B64, F32x16],    Op::Mfma(16)),
-    vop3p("v_mfma_f32_16x16x16f16",     absent().gfx908(0x4d), &[F32x4],  &[B64, B64, F32x4],     Op::Mfma(8)),
-    vop3p("v_mfma_i32_32x32x4i8",       absent().gfx908(0x50), &[B1024],  &[B32, B32, B1024],     Op::Mfma(16)),
-    vop3p("v_mfma_i32_16x16x4i8",       absent().gfx908(0x51), &[B512],   &[B32, B32, B512],      Op::Mfma(8)),
-    vop3p("v_mfma_i32_4x4x4i8",         absent().gfx908(0x52), &[B128],   &[B32, B32, B128],      Op::Mfma(2)),
-    vop3p("v_mfma_i32_32x32x8i8",       absent().gfx908(0x54), &[B512],   &[B32, B32, B512],      Op::Mfma(16)),
-    vop3p("v_mfma_i32_16x16x16i8",      absent().gfx908(0x55), &[B128],   &[B32, B32, B128],      Op::Mfma(8)),
+    vop3p("v_mfma_f32_32x32x1f32",      absent().gfx908(0x40), &[F32x32], &[F32, F32, F32x32],    Op::Mfma(matrix(32, 1, 2, Factor::F32, 16))),
+    vop3p("v_mfma_f32_16x16x1f32",      absent().gfx908(0x41), &[F32x16], &[F32, F32, F32x16],    Op::Mfma(matrix(16, 1, 4, Factor::F32, 8))),
+    vop3p("v_mfma_f32_4x4x1f32",        absent().gfx908(0x42), &[F32x4],  &[F32, F32, F32x4],     Op::Mfma(matrix(4, 1, 16, Factor::F32, 2))),
+    vop3p("v_mfma_f32_32x32x2f32",      absent().gfx908(0x44), &[F32x16], &[F32, F32, F32x16],    Op::Mfma(matrix(32, 2, 1, Factor::F32, 16))),
+    vop3p("v_mfma_f32_16x16x4f32",      absent().gfx908(0x45), &[F32x4],  &[F32, F32, F32x4],     Op::Mfma(matrix(16, 4, 1, Factor::F32, 8))),
+    vop3p("v_mfma_f32_32x32x4f16",      absent().gfx908(0x48), &[F32x32], &[B64, B64, F32x32],    Op::Mfma(matrix(32, 4, 2, Factor::F16, 16))),
+    vop3p("v_mfma_f32_16x16x4f16",      absent().gfx908(0x49), &[F32x16], &[B64, B64, F32x16],    Op::Mfma(matrix(16, 4, 4, Factor::F16, 8))),
+    vop3p("v_mfma_f32_4x4x4f16",        absent().gfx908(0x4a), &[F32x4],  &[B64, B64, F32x4],     Op::Mfma(matrix(4, 4, 16, Factor::F16, 2))),
+    vop3p("v_mfma_f32_32x32x8f16",      absent().gfx908(0x4c), &[F32x16], &[B64, B64, F32x16],    Op::Mfma(matrix(32, 8, 1, Factor::F16, 16))),
+    vop3p("v_mfma_f32_16x16x16f16",     absent().gfx908(0x4d), &[F32x4],  &[B64, B64, F32x4],     Op::Mfma(matrix(16, 16, 1, Factor::F16, 8))),
+    vop3p("v_mfma_i32_32x32x4i8",       absent().gfx908(0x50), &[B1024],  &[B32, B32, B1024],     Op::Mfma(matrix(32, 4, 2, Factor::I8, 16))),
+    vop3p("v_mfma_i32_16x16x4i8",       absent().gfx908(0x51), &[B512],   &[B32, B32, B512],      Op::Mfma(matrix(16, 4, 4, Factor::I8, 8))),
+    vop3p("v_mfma_i32_4x4x4i8",         absent().gfx908(0x52), &[B128],   &[B32, B32, B128],      Op::Mfma(matrix(4, 4, 16, Factor::I8, 2))),
+    vop3p("v_mfma_i32_32x32x8i8",       absent().gfx908(0x54), &[B512],   &[B32, B32, B512],      Op::Mfma(matrix(32, 8, 1, Factor::I8, 16))),
+    vop3p("v_mfma_i32_16x16x16i8",      absent().gfx908(0x55), &[B128],   &[B32, B32, B128],      Op::Mfma(matrix(16, 16, 1, Factor::I8, 8))),
     vop3p("v_accvgpr_read_b32",         absent().gfx908(0x58), &[B32],    &[B32],                 Op::AccVgprRead),
     vop3p("v_accvgpr_write_b32",        absent().gfx908(0x59), &[B32],    &[B32],                 Op::AccVgprWrite),
-    vop3p("v_mfma_f32_32x32x4bf16_1k",  absent().gfx90a(0x63), &[F32x32], &[B64, B64, F32x32],    Op::Mfma(16)),
-    vop3p("v_mfma_f32_16x16x4bf16_1k",  absent().gfx90a(0x64), &[F32x16], &[B64, B64, F32x16],    Op::Mfma(8)),
-    vop3p("v_mfma_f32_4x4x4bf16_1k",    absent().gfx90a(0x65), &[F32x4],  &[B64, B64, F32x4],     Op::Mfma(2)),
-    vop3p("v_mfma_f32_32x32x8bf16_1k",  absent().gfx90a(0x66), &[F32x16], &[B64, B64, F32x16],    Op::Mfma(16)),
-    vop3p("v_mfma_f32_16x16x16bf16_1k", absent().gfx90a(0x67), &[F32x4],  &[B64, B64, F32x4],     Op::Mfma(8)),
-    vop3p("v_mfma_f32_32x32x2bf16",     absent().gfx908(0x68), &[F32x32], &[B32, B32, F32x32],    Op::Mfma(16)),
-    vop3p("v_mfma_f32_16x16x2bf16",     absent().gfx908(0x69), &[F32x16], &[B32, B32, F32x16],    Op::Mfma(8)),
-    vop3p("v_mfma_f32_4x4x2bf16",       absent().gfx908(0x6b), &[F32x4],  &[B32, B32, F32x4],     Op::Mfma(2)),
-    vop3p("v_mfma_f32_32x32x4bf16",     absent().gfx908(0x6c), &[F32x16], &[B32, B32, F32x16],    Op::Mfma(16)),
-    vop3p("v_mfma_f32_16x16x8bf16",     absent().gfx908(0x6d), &[F32x4],  &[B32, B32, F32x4],     Op::Mfma(8)),
-    vop3p("v_mfma_f64_16x16x4f64",      absent().gfx90a(0x6e), &[B256],   &[F64, F64, B256],      Op::Mfma(8)),
-    vop3p("v_mfma_f64_4x4x4f64",        absent().gfx90a(0x6f), &[F64],    &[F64, F64, F64],       Op::Mfma(4)),
+    vop3p("v_mfma_f32_32x32x4bf16_1k",  absent().gfx90a(0x63), &[F32x32], &[B64, B64, F32x32],    Op::Mfma(matrix(32, 4, 2, Factor::Bf16, 16))),
+    vop3p("v_mfma_f32_16x16x4bf16_1k",  absent().gfx90a(0x64), &[F32x16], &[B64, B64, F32x16],    Op::Mfma(matrix(16, 4, 4, Factor::Bf16, 8))),
+    vop3p("v_mfma_f32_4x4x4bf16_1k",    absent().gfx90a(0x65), &[F32x4],  &[B64, B64, F32x4],     Op::Mfma(matrix(4, 4, 16, Factor::Bf16, 2))),
+    vop3p("v_mfma_f32_32x32x8bf16_1k",  absent().gfx90a(0x66), &[F32x16], &[B64, B64, F32x16],    Op::Mfma(matrix(32, 8, 1, Factor::Bf16, 16))),
+    vop3p("v_mfma_f32_16x16x16bf16_1k", absent().gfx90a(0x67), &[F32x4],  &[B64, B64, F32x4],     Op::Mfma(matrix(16, 16, 1, Factor::Bf16, 8))),
+    vop3p("v_mfma_f32_32x32x2bf16",     absent().gfx908(0x68), &[F32x32], &[B32, B32, F32x32],    Op::Mfma(matrix(32, 2, 2, Factor::Bf16, 16))),
+    vop3p("v_mfma_f32_16x16x2bf16",     absent().gfx908(0x69), &[F32x16], &[B32, B32, F32x16],    Op::Mfma(matrix(16, 2, 4, Factor::Bf16, 8))),
+    vop3p("v_mfma_f32_4x4x2bf16",       absent().gfx908(0x6b), &[F32x4],  &[B32, B32, F32x4],     Op::Mfma(matrix(4, 2, 16, Factor::Bf16, 2))),
+    vop3p("v_mfma_f32_32x32x4bf16",     absent().gfx908(0x6c), &[F32x16], &[B32, B32, F32x16],    Op::Mfma(matrix(32, 4, 1, Factor::Bf16, 16))),
+    vop3p("v_mfma_f32_16x16x8bf16",     absent().gfx908(0x6d), &[F32x4],  &[B32, B32, F32x4],     Op::Mfma(matrix(16, 8, 1, Factor::Bf16, 8))),
+    vop3p("v_mfma_f64_16x16x4f64",      absent().gfx90a(0x6e), &[B256],   &[F64, F64, B256],      Op::Mfma(matrix(16, 4, 1, Factor::F64, 8))),
+    vop3p("v_mfma_f64_4x4x4f64",        absent().gfx90a(0x6f), &[F64],    &[F64, F64, F64],       Op::Mfma(matrix(4, 4, 4, Factor::F64, 4))),
 ];
 
 /// From opcode to row.

@@ -1,6 +1,6 @@
 //! Contents of registers at one time.
 
-use frontend::registers::{AGPR, Reg, SCC, VGPR};
+use frontend::registers::{END, Reg, SCC, VGPR};
 use frontend::{LANES, WaveState};
 
 use crate::mix::mix;
@@ -29,11 +29,11 @@ impl Kept {
                 register,
                 value: wave.sgpr[usize::from(register)],
             }),
-            VGPR..AGPR if lanes != 0 => Some(Kept::Vector {
+            VGPR..END if lanes != 0 => Some(Kept::Vector {
                 register,
                 lanes,
                 bits,
-                values: Box::new(wave.vgpr[usize::from(register - VGPR)]),
+                values: Box::new(*wave.vector(usize::from(register - VGPR))),
             }),
             _ => None,
         }
@@ -67,7 +67,7 @@ impl Kept {
                 bits,
                 values,
             } => {
-                let to = &mut wave.vgpr[usize::from(register - VGPR)];
+                let to = wave.vector_mut(usize::from(register - VGPR));
                 for (lane, (to, &value)) in to.iter_mut().zip(&**values).enumerate() {
                     if lanes >> lane & 1 != 0 {
                         *to = *to & !bits | word(value, lane) & bits;
@@ -87,7 +87,7 @@ impl Kept {
                 bits,
                 values,
             } => {
-                let now = &wave.vgpr[usize::from(register - VGPR)];
+                let now = wave.vector(usize::from(register - VGPR));
                 let mut pairs = now.iter().zip(&**values).enumerate();
                 pairs.all(|(lane, (a, b))| lanes >> lane & 1 == 0 || (a ^ b) & bits == 0)
             }

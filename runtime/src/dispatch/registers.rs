@@ -210,6 +210,7 @@ impl InitialState {
             wave.sgpr[number] = self.sgpr[number];
         }
         wave.resume = self.resume;
+        wave.clear_agprs();
         let defined = self.vgprs.max(wave.vgprs_touched);
         wave.vgprs_touched = defined;
         wave.vgprs_stale = [self.id_vgprs as u32, defined];

@@ -201,8 +201,8 @@ fn digest(waves: &[Box<WaveState>], which: u32) -> u64 {
         let lane = wave.exec().trailing_zeros() as usize % frontend::state::LANES;
         let vgprs = wave.vgprs_touched.min(256) as usize;
         (wave.pc, wave.scc, &wave.sgpr).hash(&mut hasher);
-        for vgpr in &wave.vgpr[..vgprs] {
-            hasher.write_u32(vgpr[lane]);
+        for register in wave.vgpr[..vgprs].iter().chain(wave.touched_agprs()) {
+            hasher.write_u32(register[lane]);
         }
     }
     hasher.finish()

@@ -26,11 +26,14 @@ pub(super) struct Tracer {
 /// PC, SCC, MODE and scalar registers.
 type Scalars<'a> = (u64, u32, u32, &'a [u32; 128]);
 
+/// VGPRs and accumulation registers.
+type Vectors<'a> = [&'a [[u32; LANES]]; 2];
+
 /// The registers of a wave, scalar and vector.
-pub(super) fn registers(wave: &WaveState) -> (Scalars<'_>, &[[u32; LANES]]) {
+pub(super) fn registers(wave: &WaveState) -> (Scalars<'_>, Vectors<'_>) {
     let vgprs = wave.vgprs_touched.min(256) as usize;
     let scalar = (wave.pc, wave.scc, wave.mode, &wave.sgpr);
-    (scalar, &wave.vgpr[..vgprs])
+    (scalar, [&wave.vgpr[..vgprs], wave.touched_agprs()])
 }
 
 fn same_registers(a: &WaveState, b: &WaveState) -> bool {
@@ -391,12 +394,8 @@ const MOST: usize = 16;
 fn digest(to: Operand, wave: &WaveState) -> u64 {
     let mut hasher = DefaultHasher::new();
     match to {
-        Operand::Vgpr(first) => {
-            let first = usize::from(first);
-            for register in &wave.vgpr[first..(first + MOST).min(wave.vgpr.len())] {
-                register.iter().for_each(|&word| hasher.write_u32(word));
-            }
-        }
+        Operand::Vgpr(first) => digest_vectors(&wave.vgpr, first, &mut hasher),
+        Operand::Agpr(first) => digest_vectors(&wave.agpr, first, &mut hasher),
         Operand::Sgpr(first) => {
             let first = usize::from(first) & 127;
             for &word in &wave.sgpr[first..(first + MOST).min(wave.sgpr.len())] {
@@ -404,11 +403,17 @@ fn digest(to: Operand, wave: &WaveState) -> u64 {
             }
         }
         Operand::None
-        | Operand::Agpr(_)
         | Operand::Inline { .. }
         | Operand::Literal { .. }
         | Operand::Special(_)
         | Operand::Imm(_) => {}
     }
     hasher.finish()
+}
+
+fn digest_vectors(file: &[[u32; LANES]; 256], first: u8, hasher: &mut DefaultHasher) {
+    let first = usize::from(first);
+    for register in &file[first..(first + MOST).min(file.len())] {
+        register.iter().for_each(|&word| hasher.write_u32(word));
+    }
 }

@@ -226,7 +226,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             if !present {
                 return Ok(None);
             }
-            let first = self.memory_vgpr(self.inst.src[0], next + count)? + next;
+            let first = self.vector_range(self.inst.src[0], next + count)? + next;
             next += count;
             Ok(Some(first))
         };
@@ -235,7 +235,7 @@ impl<O: Observer> Exec<'_, '_, O> {
         let address = register(mem.addr64, 2)?;
         let inst_offset = mem.offset as u64;
         let value = |register: Option<usize>, lane: usize| {
-            register.map_or(0, |register| u64::from(self.wave.vgpr[register][lane]))
+            register.map_or(0, |register| u64::from(self.wave.vector(register)[lane]))
         };
         Ok(std::array::from_fn(|lane| {
             let tid = if buffer.add_tid { lane as u64 } else { 0 };
@@ -409,7 +409,7 @@ impl<O: Observer> Exec<'_, '_, O> {
     fn buffer_load(&mut self, buffer: &Buffer, data: Data) -> Run<()> {
         let count = self.inst.dst_ty(0).regs() as usize;
         let tfe = usize::from(self.inst.mem.tfe);
-        let to = self.memory_vgpr(self.inst.dst[0], count + tfe)?;
+        let to = self.vector_range(self.inst.dst[0], count + tfe)?;
         let places = self.buffer_places(buffer)?;
         let format = match data {
             Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => {
@@ -423,7 +423,7 @@ impl<O: Observer> Exec<'_, '_, O> {
                 Data::Format(_) => {
                     let texel = self.buffer_read_texel(buffer, format, at)?;
                     for (i, value) in texel.into_iter().enumerate().take(count) {
-                        self.wave.vgpr[to + i][lane] = value;
+                        self.wave.vector_mut(to + i)[lane] = value;
                     }
                 }
                 Data::FormatD16(components) => {
@@ -433,7 +433,8 @@ impl<O: Observer> Exec<'_, '_, O> {
                         *half = format.map_or(0, |format| format.narrow(texel[i]));
                     }
                     for i in 0..count {
-                        self.wave.vgpr[to + i][lane] = halves_of(halves, i, count, components);
+                        self.wave.vector_mut(to + i)[lane] =
+                            halves_of(halves, i, count, components);
                     }
                 }
                 Data::FormatD16Hi => {
@@ -449,7 +450,7 @@ impl<O: Observer> Exec<'_, '_, O> {
                 }
             }
             if tfe != 0 {
-                self.wave.vgpr[to + count][lane] = 0;
+                self.wave.vector_mut(to + count)[lane] = 0;
             }
         }
         Ok(())
@@ -457,7 +458,7 @@ impl<O: Observer> Exec<'_, '_, O> {
 
     fn buffer_store(&mut self, buffer: &Buffer, data: Data) -> Run<()> {
         let count = self.inst.src_ty(3).regs() as usize;
-        let from = self.memory_vgpr(self.inst.src[3], count)?;
+        let from = self.vector_range(self.inst.src[3], count)?;
         let places = self.buffer_places(buffer)?;
         let format = match data {
             Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => {
@@ -467,7 +468,7 @@ impl<O: Observer> Exec<'_, '_, O> {
         };
         for lane in lanes(self.active) {
             let at = places[lane];
-            let words = self.vgpr_words(from, count, lane);
+            let words = self.vector_words(from, count, lane);
             let components = match data {
                 Data::Format(_) => words,
                 Data::FormatD16(n) => std::array::from_fn(|i| {
@@ -532,11 +533,11 @@ impl<O: Observer> Exec<'_, '_, O> {
         let wide = inst.dst_ty(0).bits() == 64;
         let count = if wide { 2 } else { 1 };
         let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
-        let from = self.memory_vgpr(inst.src[3], if swap { 2 * count } else { count })?;
+        let from = self.vector_range(inst.src[3], if swap { 2 * count } else { count })?;
         let to = if inst.dst[0] == Operand::None {
             None
         } else {
-            Some(self.memory_vgpr(inst.dst[0], count)?)
+            Some(self.vector_range(inst.dst[0], count)?)
         };
         let places = self.buffer_places(buffer)?;
         for lane in lanes(self.active) {
@@ -553,8 +554,8 @@ impl<O: Observer> Exec<'_, '_, O> {
             if let Some(to) = to {
                 self.set_pair(to, count, lane, old);
                 if inst.mem.tfe {
-                    let status = self.memory_vgpr(inst.dst[0], count + 1)? + count;
-                    self.wave.vgpr[status][lane] = 0;
+                    let status = self.vector_range(inst.dst[0], count + 1)? + count;
+                    self.wave.vector_mut(status)[lane] = 0;
                 }
             }
         }

@@ -233,8 +233,8 @@ impl<O: Observer> Exec<'_, '_, O> {
     }
 
     fn ds_addresses(&self) -> Run<Lanes> {
-        let register = self.memory_vgpr(self.inst.src[0], 1)?;
-        Ok(self.wave.vgpr[register])
+        let register = self.vector_range(self.inst.src[0], 1)?;
+        Ok(*self.wave.vector(register))
     }
 
     /// M0[15:0] + 4 * lane, the base of the `addtid` forms.
@@ -244,10 +244,10 @@ impl<O: Observer> Exec<'_, '_, O> {
     }
 
     /// One value of `count` dwords of a source, for one lane.
-    pub(crate) fn vgpr_words(&self, first: usize, count: usize, lane: usize) -> [u32; 4] {
+    pub(crate) fn vector_words(&self, first: usize, count: usize, lane: usize) -> [u32; 4] {
         let mut words = [0; 4];
         for (i, word) in words.iter_mut().enumerate().take(count) {
-            *word = self.wave.vgpr[first + i][lane];
+            *word = self.wave.vector(first + i)[lane];
         }
         words
     }
@@ -260,7 +260,7 @@ impl<O: Observer> Exec<'_, '_, O> {
     fn ds_load_at(&mut self, data: Data, addresses: &Lanes) -> Run<()> {
         let offset = self.inst.mem.offset as u32;
         let (bytes, count) = (data::bytes(data), data::registers(data));
-        let to = self.memory_vgpr(self.inst.dst[0], count)?;
+        let to = self.vector_range(self.inst.dst[0], count)?;
         self.lds_check(Access::Read, addresses, offset, bytes, false)?;
         for lane in lanes(self.active) {
             let raw = self.lds_read(lane, addresses[lane], offset, bytes)?;
@@ -272,10 +272,10 @@ impl<O: Observer> Exec<'_, '_, O> {
     /// Writes what a load of `data` brought to one lane's registers.
     pub(crate) fn write_loaded(&mut self, data: Data, to: usize, lane: usize, raw: &Raw) {
         let keeps = self.gfx.d16_keeps_other_half();
-        let old = self.wave.vgpr[to][lane];
-        self.wave.vgpr[to][lane] = data::loaded(data, raw, old, keeps);
+        let old = self.wave.vector(to)[lane];
+        self.wave.vector_mut(to)[lane] = data::loaded(data, raw, old, keeps);
         for i in 1..data::registers(data) {
-            self.wave.vgpr[to + i][lane] = data::dword(raw, i);
+            self.wave.vector_mut(to + i)[lane] = data::dword(raw, i);
         }
     }
 
@@ -287,10 +287,10 @@ impl<O: Observer> Exec<'_, '_, O> {
     fn ds_store_at(&mut self, data: Data, addresses: &Lanes) -> Run<()> {
         let offset = self.inst.mem.offset as u32;
         let (bytes, count) = (data::bytes(data), data::registers(data));
-        let from = self.memory_vgpr(self.inst.src[1], count)?;
+        let from = self.vector_range(self.inst.src[1], count)?;
         self.lds_check(Access::Write, addresses, offset, bytes, false)?;
         for lane in lanes(self.active) {
-            let raw = data::stored(data, self.vgpr_words(from, count, lane));
+            let raw = data::stored(data, self.vector_words(from, count, lane));
             self.lds_write(lane, addresses[lane], offset, &raw, bytes)?;
         }
         Ok(())
@@ -317,13 +317,13 @@ impl<O: Observer> Exec<'_, '_, O> {
         let count = element / 4;
         let offsets = self.ds_offsets(element, st64);
         let addresses = self.ds_addresses()?;
-        let to = self.memory_vgpr(self.inst.dst[0], 2 * count)?;
+        let to = self.vector_range(self.inst.dst[0], 2 * count)?;
         for (half, offset) in offsets.into_iter().enumerate() {
             self.lds_check(Access::Read, &addresses, offset, element, false)?;
             for lane in lanes(self.active) {
                 let raw = self.lds_read(lane, addresses[lane], offset, element)?;
                 for i in 0..count {
-                    self.wave.vgpr[to + half * count + i][lane] = data::dword(&raw, i);
+                    self.wave.vector_mut(to + half * count + i)[lane] = data::dword(&raw, i);
                 }
             }
         }
@@ -336,8 +336,8 @@ impl<O: Observer> Exec<'_, '_, O> {
         let offsets = self.ds_offsets(element, st64);
         let addresses = self.ds_addresses()?;
         let from = [
-            self.memory_vgpr(self.inst.src[1], count)?,
-            self.memory_vgpr(self.inst.src[2], count)?,
+            self.vector_range(self.inst.src[1], count)?,
+            self.vector_range(self.inst.src[2], count)?,
         ];
         // Equal offsets are one access with the first data.
         let accesses = if offsets[0] == offsets[1] { 1 } else { 2 };
@@ -345,7 +345,7 @@ impl<O: Observer> Exec<'_, '_, O> {
         for k in 0..accesses {
             self.lds_check(Access::Write, &addresses, offsets[k], element, false)?;
             for lane in lanes(self.active) {
-                let words = self.vgpr_words(from[k], count, lane);
+                let words = self.vector_words(from[k], count, lane);
                 let raw = data::stored(Data::Dwords(count as u8), words);
                 self.lds_write(lane, addresses[lane], offsets[k], &raw, element)?;
             }
@@ -360,10 +360,10 @@ impl<O: Observer> Exec<'_, '_, O> {
         let offsets = self.ds_offsets(element, st64);
         let addresses = self.ds_addresses()?;
         let from = [
-            self.memory_vgpr(self.inst.src[1], count)?,
-            self.memory_vgpr(self.inst.src[2], count)?,
+            self.vector_range(self.inst.src[1], count)?,
+            self.vector_range(self.inst.src[2], count)?,
         ];
-        let to = self.memory_vgpr(self.inst.dst[0], 2 * count)?;
+        let to = self.vector_range(self.inst.dst[0], 2 * count)?;
         let equal = offsets[0] == offsets[1];
         for &offset in &offsets[..if equal { 1 } else { 2 }] {
             self.lds_check(Access::Atomic, &addresses, offset, element, true)?;
@@ -387,18 +387,18 @@ impl<O: Observer> Exec<'_, '_, O> {
 
     /// One or two registers of a lane as a number.
     pub(crate) fn pair(&self, first: usize, count: usize, lane: usize) -> u64 {
-        let low = u64::from(self.wave.vgpr[first][lane]);
+        let low = u64::from(self.wave.vector(first)[lane]);
         match count {
             1 => low,
-            _ => low | u64::from(self.wave.vgpr[first + 1][lane]) << 32,
+            _ => low | u64::from(self.wave.vector(first + 1)[lane]) << 32,
         }
     }
 
     /// Writes one or two registers of a lane.
     pub(crate) fn set_pair(&mut self, first: usize, count: usize, lane: usize, value: u64) {
-        self.wave.vgpr[first][lane] = value as u32;
+        self.wave.vector_mut(first)[lane] = value as u32;
         if count > 1 {
-            self.wave.vgpr[first + 1][lane] = (value >> 32) as u32;
+            self.wave.vector_mut(first + 1)[lane] = (value >> 32) as u32;
         }
     }
 
@@ -406,14 +406,14 @@ impl<O: Observer> Exec<'_, '_, O> {
         let inst = self.inst;
         let count = self.ds_element() / 4;
         let addresses = self.ds_addresses()?;
-        let first = self.memory_vgpr(inst.src[1], count)?;
+        let first = self.vector_range(inst.src[1], count)?;
         let second = match inst.desc.src.len() {
             0..=2 => None,
-            _ => Some(self.memory_vgpr(inst.src[2], count)?),
+            _ => Some(self.vector_range(inst.src[2], count)?),
         };
         let to = match inst.desc.dst.is_empty() {
             true => None,
-            false => Some(self.memory_vgpr(inst.dst[0], count)?),
+            false => Some(self.vector_range(inst.dst[0], count)?),
         };
         let offset = inst.mem.offset as u32;
         self.lds_check(Access::Atomic, &addresses, offset, 4 * count, true)?;
@@ -486,8 +486,8 @@ impl<O: Observer> Exec<'_, '_, O> {
     /// `ds_bpermute_b32`: each lane reads the lane that its address names.
     fn ds_bpermute(&mut self) -> Run<()> {
         let addresses = self.ds_addresses()?;
-        let from = self.memory_vgpr(self.inst.src[1], 1)?;
-        let values = self.wave.vgpr[from];
+        let from = self.vector_range(self.inst.src[1], 1)?;
+        let values = *self.wave.vector(from);
         let offset = self.inst.mem.offset as u32;
         self.exchange(&values, |lane| {
             (addresses[lane].wrapping_add(offset) / 4) as usize % LANES
@@ -496,12 +496,12 @@ impl<O: Observer> Exec<'_, '_, O> {
 
     /// Each active lane gets the value of a lane, or 0 when that one is inactive.
     fn exchange(&mut self, values: &Lanes, source: impl Fn(usize) -> usize) -> Run<()> {
-        let to = self.memory_vgpr(self.inst.dst[0], 1)?;
+        let to = self.vector_range(self.inst.dst[0], 1)?;
         let exec = self.active;
         for lane in lanes(exec) {
             let from = source(lane);
             let valid = exec >> from & 1 != 0;
-            self.wave.vgpr[to][lane] = if valid { values[from] } else { 0 };
+            self.wave.vector_mut(to)[lane] = if valid { values[from] } else { 0 };
         }
         Ok(())
     }
@@ -510,13 +510,13 @@ impl<O: Observer> Exec<'_, '_, O> {
     /// wins, and lanes without a sender get 0.
     fn ds_permute(&mut self) -> Run<()> {
         let addresses = self.ds_addresses()?;
-        let from = self.memory_vgpr(self.inst.src[1], 1)?;
-        let to = self.memory_vgpr(self.inst.dst[0], 1)?;
+        let from = self.vector_range(self.inst.src[1], 1)?;
+        let to = self.vector_range(self.inst.dst[0], 1)?;
         let offset = self.inst.mem.offset as u32;
         let mut sent = [0; LANES];
         for lane in lanes(self.active) {
             let target = (addresses[lane].wrapping_add(offset) / 4) as usize % LANES;
-            sent[target] = self.wave.vgpr[from][lane];
+            sent[target] = self.wave.vector(from)[lane];
         }
         self.set_vgpr(to, &sent, self.active);
         Ok(())
@@ -525,7 +525,7 @@ impl<O: Observer> Exec<'_, '_, O> {
     /// `ds_append` and `ds_consume`: one addition or subtraction of the number of active lanes; all
     /// of them get the old value.
     fn ds_count(&mut self, consume: bool) -> Run<()> {
-        let to = self.memory_vgpr(self.inst.dst[0], 1)?;
+        let to = self.vector_range(self.inst.dst[0], 1)?;
         let exec = self.active;
         if exec == 0 {
             return Ok(());
@@ -567,8 +567,8 @@ impl<O: Observer> Exec<'_, '_, O> {
     /// that bit.
     fn ds_condxchg(&mut self) -> Run<()> {
         let addresses = self.ds_addresses()?;
-        let from = self.memory_vgpr(self.inst.src[1], 2)?;
-        let to = self.memory_vgpr(self.inst.dst[0], 2)?;
+        let from = self.vector_range(self.inst.src[1], 2)?;
+        let to = self.vector_range(self.inst.dst[0], 2)?;
         let offset = self.inst.mem.offset as u32;
         self.lds_check(Access::Atomic, &addresses, offset, 8, true)?;
         for lane in lanes(self.active) {

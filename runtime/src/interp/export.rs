@@ -19,9 +19,9 @@ impl<O: Observer> Exec<'_, '_, O> {
             if self.inst.src[i] == Operand::None {
                 continue;
             }
-            let register = self.memory_vgpr(self.inst.src[i], 1)?;
+            let register = self.vector_range(self.inst.src[i], 1)?;
             for lane in lanes(exec) {
-                let word = self.wave.vgpr[register][lane];
+                let word = self.wave.vector(register)[lane];
                 component[lane] = match (mem.exp_compr, i % 2) {
                     (false, _) => word,
                     (true, 0) => word & 0xffff,

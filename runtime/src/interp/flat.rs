@@ -71,9 +71,11 @@ impl<O: Observer> Exec<'_, '_, O> {
         let vector: Lanes64 = if inst.src[0] == Operand::None {
             [0; 64]
         } else if narrow {
-            self.wave.vgpr[self.memory_vgpr(inst.src[0], 1)?].map(u64::from)
+            self.wave
+                .vector(self.vector_range(inst.src[0], 1)?)
+                .map(u64::from)
         } else {
-            self.vgpr_pair(self.memory_vgpr(inst.src[0], 2)?)
+            self.vgpr_pair(self.vector_range(inst.src[0], 2)?)
         };
         let base = scalar.unwrap_or(0);
         let sum = vector.map(|v| base.wrapping_add(v).wrapping_add_signed(offset));
@@ -99,13 +101,13 @@ impl<O: Observer> Exec<'_, '_, O> {
 
     fn flat_load(&mut self, data: Data, addresses: &Lanes64) -> Run<()> {
         let (bytes, count) = (data::bytes(data), data::registers(data));
-        let to = self.memory_vgpr(self.inst.dst[0], count)?;
+        let to = self.vector_range(self.inst.dst[0], count)?;
         self.check_scratch(Access::Read, addresses, bytes)?;
         if self.is_scratch() && bytes > 4 {
             for (i, lane) in scratch_dwords(self.active, count) {
                 let offset = (addresses[lane] as u32).wrapping_add(4 * i as u32);
                 let raw = self.scratch_read(lane, offset, 4)?;
-                self.wave.vgpr[to + i][lane] = data::dword(&raw, 0);
+                self.wave.vector_mut(to + i)[lane] = data::dword(&raw, 0);
             }
             return Ok(());
         }
@@ -125,19 +127,19 @@ impl<O: Observer> Exec<'_, '_, O> {
 
     fn flat_store(&mut self, data: Data, addresses: &Lanes64) -> Run<()> {
         let (bytes, count) = (data::bytes(data), data::registers(data));
-        let from = self.memory_vgpr(self.inst.src[1], count)?;
+        let from = self.vector_range(self.inst.src[1], count)?;
         self.check_scratch(Access::Write, addresses, bytes)?;
         if self.is_scratch() && bytes > 4 {
             for (i, lane) in scratch_dwords(self.active, count) {
                 let offset = (addresses[lane] as u32).wrapping_add(4 * i as u32);
-                let words = [self.wave.vgpr[from + i][lane], 0, 0, 0];
+                let words = [self.wave.vector(from + i)[lane], 0, 0, 0];
                 let raw = data::stored(Data::Dwords(1), words);
                 self.scratch_write(lane, offset, &raw, 4)?;
             }
             return Ok(());
         }
         for lane in lanes(self.active) {
-            let raw = data::stored(data, self.vgpr_words(from, count, lane));
+            let raw = data::stored(data, self.vector_words(from, count, lane));
             match self.flat_place(addresses[lane]) {
                 Place::Global(address) => self.global_write(lane, address, &raw, bytes)?,
                 Place::Lds(offset) => {
@@ -156,11 +158,11 @@ impl<O: Observer> Exec<'_, '_, O> {
         let wide = inst.dst_ty(0).bits() == 64;
         let count = if wide { 2 } else { 1 };
         let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
-        let from = self.memory_vgpr(inst.src[1], if swap { 2 * count } else { count })?;
+        let from = self.vector_range(inst.src[1], if swap { 2 * count } else { count })?;
         let to = if inst.dst[0] == Operand::None {
             None
         } else {
-            Some(self.memory_vgpr(inst.dst[0], count)?)
+            Some(self.vector_range(inst.dst[0], count)?)
         };
         for lane in lanes(self.active) {
             let operands = self.memory_operands(from, count, swap, lane);

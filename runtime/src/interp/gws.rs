@@ -61,8 +61,8 @@ impl<O: Observer> Exec<'_, '_, O> {
         if !matches!(source, Operand::Vgpr(_) | Operand::Agpr(_)) {
             return self.unknown();
         }
-        let register = self.memory_vgpr(source, 1)?;
+        let register = self.vector_range(source, 1)?;
         let lane = self.wave.exec().trailing_zeros() as usize % frontend::LANES;
-        Ok(self.wave.vgpr[register][lane])
+        Ok(self.wave.vector(register)[lane])
     }
 }

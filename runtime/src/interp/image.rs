@@ -256,8 +256,8 @@ impl<O: Observer> Exec<'_, '_, O> {
     fn image_address(&self, n: usize, lane: usize) -> Run<u32> {
         let a16 = self.inst.mem.a16;
         let register = if a16 { n / 2 } else { n };
-        let first = self.memory_vgpr(self.inst.src[0], register + 1)?;
-        let value = self.wave.vgpr[first + register][lane];
+        let first = self.vector_range(self.inst.src[0], register + 1)?;
+        let value = self.wave.vector(first + register)[lane];
         Ok(match (a16, n & 1) {
             (false, _) => value,
             (true, 0) => value & 0xffff,
@@ -356,9 +356,9 @@ impl<O: Observer> Exec<'_, '_, O> {
             packed[count] = 0;
             count += 1;
         }
-        let to = self.memory_vgpr(to, count)?;
+        let to = self.vector_range(to, count)?;
         for (i, &word) in packed.iter().enumerate().take(count) {
-            self.wave.vgpr[to + i][lane] = word;
+            self.wave.vector_mut(to + i)[lane] = word;
         }
         Ok(())
     }
@@ -401,7 +401,7 @@ impl<O: Observer> Exec<'_, '_, O> {
         } else {
             count
         };
-        let from = self.memory_vgpr(self.inst.src[3], registers)?;
+        let from = self.vector_range(self.inst.src[3], registers)?;
         let mut components = [0; 4];
         let mut next = 0;
         for (i, component) in components.iter_mut().enumerate() {
@@ -414,12 +414,12 @@ impl<O: Observer> Exec<'_, '_, O> {
                 continue;
             }
             *component = if self.packs_halves() {
-                let word = self.wave.vgpr[from + next / 2][lane];
+                let word = self.wave.vector(from + next / 2)[lane];
                 format.widen((word >> (16 * (next & 1))) as u16)
             } else if self.inst.mem.d16 {
-                format.widen(self.wave.vgpr[from + next][lane] as u16)
+                format.widen(self.wave.vector(from + next)[lane] as u16)
             } else {
-                self.wave.vgpr[from + next][lane]
+                self.wave.vector(from + next)[lane]
             };
             next += 1;
         }
@@ -494,7 +494,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             return Err(self.image_unsupported(&what));
         }
         let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
-        let from = self.memory_vgpr(inst.src[3], if swap { 2 * count } else { count })?;
+        let from = self.vector_range(inst.src[3], if swap { 2 * count } else { count })?;
         for lane in lanes(self.active) {
             let (at, _) = self.image_coordinates(image, lane)?;
             let operands = self.memory_operands(from, count, swap, lane);

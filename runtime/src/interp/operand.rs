@@ -212,23 +212,31 @@ impl<O: Observer> Exec<'_, '_, O> {
     /// `count` vector registers from `reg` on are inside the file. (Not the wave's allocation: only
     /// indexed accesses are checked against that.)
     pub(crate) fn vgpr_range(&self, reg: u8, count: usize) -> Run<usize> {
+        self.vector_range(Operand::Vgpr(reg), count)
+    }
+
+    /// `count` vector registers from an operand on are inside their file. The number is that of
+    /// [`WaveState::vector`].
+    pub(crate) fn vector_range(&self, operand: Operand, count: usize) -> Run<usize> {
+        let (file, base, reg) = match operand {
+            Operand::Vgpr(reg) => ('v', 0, reg),
+            Operand::Agpr(reg) => ('a', self.wave.vgpr.len(), reg),
+            Operand::None
+            | Operand::Sgpr(_)
+            | Operand::Inline { .. }
+            | Operand::Literal { .. }
+            | Operand::Special(_)
+            | Operand::Imm(_) => return self.bad_operand(operand),
+        };
         let first = usize::from(reg);
         if first + count > self.wave.vgpr.len() {
             return Err(Stop::unsupported(format!(
-                "v[{first}:{}] of {}, past v255",
+                "{file}[{first}:{}] of {}, past {file}255",
                 first + count - 1,
                 self.name()
             )));
         }
-        Ok(first)
-    }
-
-    /// The vector registers of a memory instruction's operand.
-    pub(crate) fn memory_vgpr(&self, operand: Operand, count: usize) -> Run<usize> {
-        let Operand::Vgpr(reg) = operand else {
-            return self.bad_operand(operand);
-        };
-        self.vgpr_range(reg, count)
+        Ok(base + first)
     }
 
     /// VALU source `n` as it stands, 32 bits a lane.
@@ -258,7 +266,7 @@ impl<O: Observer> Exec<'_, '_, O> {
 
     /// 64-bit values of a register pair inside the file.
     pub(crate) fn vgpr_pair(&self, first: usize) -> Lanes64 {
-        let (low, high) = (&self.wave.vgpr[first], &self.wave.vgpr[first + 1]);
+        let (low, high) = (self.wave.vector(first), self.wave.vector(first + 1));
         std::array::from_fn(|l| u64::from(low[l]) | u64::from(high[l]) << 32)
     }
 

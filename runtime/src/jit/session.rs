@@ -320,6 +320,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         for (wave, start) in waves.iter_mut().zip(&self.starts) {
             wave.sgpr = *start;
             wave.sgpr[number] = id;
+            wave.clear_agprs();
             (wave.pc, wave.mode, wave.scc, wave.resume) = (pc, mode, 0, resume);
             let ids = wave.vgprs_stale[0] as usize;
             let reads = region.code.reads(wave.exec() == u64::MAX);
@@ -518,6 +519,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             for index in 0..waves.len() {
                 let wave = &mut *waves[index];
                 wave.sgpr[number] = id;
+                wave.clear_agprs();
                 host.group.select(index as u32);
                 let exit = self.machine.enter((engine, region), wave, host);
                 if exit == ExitCode::End && wave.start != 0 {
@@ -528,6 +530,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 wave.kept = 0;
                 for wave in &mut waves[index + 1..] {
                     wave.sgpr[number] = id;
+                    wave.clear_agprs();
                     wave.kept = 0;
                     wave.resume = resume;
                     wave.vgprs_stale[1] = wave.vgprs_touched;

@@ -7,7 +7,7 @@ use frontend::{Gfx, LANES, WaveState};
 /// A register that two waves do not agree about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterDifference {
-    /// Name, such as `s7`, `vcc_lo` or `v3`.
+    /// Name, such as `s7`, `vcc_lo`, `v3` or `a3`.
     pub register: String,
     /// Lane of a vector register.
     pub lane: Option<u32>,
@@ -80,13 +80,15 @@ pub fn differences(a: &WaveState, b: &WaveState, gfx: Gfx) -> Vec<RegisterDiffer
     for (n, (&a, &b)) in a.hwreg.iter().zip(&b.hwreg).enumerate() {
         compare(&|| format!("hwreg({n})"), None, a.into(), b.into());
     }
-    for (n, (a, b)) in a.vgpr.iter().zip(&b.vgpr).enumerate() {
-        if a == b {
-            continue;
-        }
-        for lane in 0..LANES {
-            let name = || format!("v{n}");
-            compare(&name, Some(lane as u32), a[lane].into(), b[lane].into());
+    for (file, a, b) in [("v", &a.vgpr, &b.vgpr), ("a", &a.agpr, &b.agpr)] {
+        for (n, (a, b)) in a.iter().zip(b).enumerate() {
+            if a == b {
+                continue;
+            }
+            for lane in 0..LANES {
+                let name = || format!("{file}{n}");
+                compare(&name, Some(lane as u32), a[lane].into(), b[lane].into());
+            }
         }
     }
     out

@@ -44,6 +44,9 @@ fn flip(wave: &mut WaveState, inst: &Inst, exec: u64) {
         Operand::Vgpr(n) if exec != 0 => {
             wave.vgpr[usize::from(n)][exec.trailing_zeros() as usize] ^= 1;
         }
+        Operand::Agpr(n) if exec != 0 => {
+            wave.agpr[usize::from(n)][exec.trailing_zeros() as usize] ^= 1;
+        }
         Operand::Sgpr(n) => wave.sgpr[usize::from(n) & 127] ^= 1,
         _ => {}
     }

@@ -7,7 +7,7 @@ use frontend::{Encoding, LANES, Op};
 
 use super::Step;
 use super::findings::{Origin, Rule, Source, Tag};
-use super::registers::{Cell, vgpr};
+use super::registers::{Cell, vector_number};
 use crate::fault::{Access, WaveFault};
 use crate::interp::data::{self, unformatted};
 use crate::interp::{self, Accessed, Accesses, Flow};
@@ -84,7 +84,7 @@ impl Step<'_, '_> {
     /// The first lane in which one of the registers is undefined.
     fn first_undefined(&self, span: Span, exec: u64) -> Option<(Option<usize>, Cell)> {
         span.each().find_map(|reg| {
-            if vgpr(reg).is_none() {
+            if vector_number(reg).is_none() {
                 let cell = self.registers.get(reg, 0);
                 return (cell.bits != 0).then_some((None, cell));
             }

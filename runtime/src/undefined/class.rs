@@ -44,11 +44,12 @@ impl Site {
             op,
             Op::Xor | Op::Xnor | Op::Not | Op::Nand | Op::Nor | Op::Bitcmp0 | Op::Bitcmp1
         );
+        let matrix = matches!(op, Op::Mfma(_));
         Site {
             class,
             selectors: selectors(inst),
-            computes: class != Class::Bits || logic,
-            across: exchange || lanes || inst.mods.dpp.is_some(),
+            computes: class != Class::Bits || logic || matrix,
+            across: exchange || lanes || matrix || inst.mods.dpp.is_some(),
             partial: !uses.keeps.is_empty()
                 || inst.mods.dpp.is_some()
                 || matches!(
@@ -84,6 +85,8 @@ fn class(inst: &Inst) -> Class {
         Op::Swap | Op::ReadLane | Op::WriteLane | Op::ReadFirstLane => Class::Bits,
         Op::AndOr | Op::Or3 | Op::ShlOr | Op::Bfe | Op::Bfi => Class::Bits,
         Op::AlignBit | Op::AlignByte | Op::Perm | Op::PackF16 | Op::Ds(_) => Class::Bits,
+        // An element of a factor is in one lane and reaches others.
+        Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => Class::Bits,
         _ if float || inst.mods.clamp || inst.desc.encoding == Encoding::Vop3p => Class::Whole,
         Op::Add | Op::Sub | Op::Mul | Op::Mad | Op::Mac => Class::Upwards,
         Op::AddCarry | Op::SubBorrow | Op::AddCo | Op::SubCo | Op::ShlNAdd(_) => Class::Upwards,
@@ -169,6 +172,7 @@ pub(super) fn behind(operand: Operand, index: u32) -> Operand {
     let add = |n: u8| u8::try_from(u32::from(n).saturating_add(index)).ok();
     match operand {
         Operand::Vgpr(n) => add(n).map_or(Operand::Vgpr(0), Operand::Vgpr),
+        Operand::Agpr(n) => add(n).map_or(Operand::Agpr(0), Operand::Agpr),
         Operand::Sgpr(n) => add(n).filter(|&n| n < 128).map_or(operand, Operand::Sgpr),
         other => other,
     }

@@ -8,7 +8,7 @@ use frontend::{Effects, LANES, Op, Ty};
 use super::Step;
 use super::class::{Class, accumulates, behind, relevant, written};
 use super::findings::{Rule, Tag};
-use super::registers::{Cell, vgpr};
+use super::registers::{Cell, vector_number};
 use super::samples::Difference;
 use crate::fault::WaveFault;
 use crate::interp::{self, Flow};
@@ -21,7 +21,12 @@ fn lanes(holds: impl Fn(usize) -> bool) -> u64 {
 impl Step<'_, '_> {
     /// Executes an instruction that computes.
     pub(super) fn compute(&mut self) -> Result<Flow, WaveFault> {
-        let (pc, exec) = (self.wave.pc, self.wave.exec());
+        let pc = self.wave.pc;
+        // Matrix instructions ignore EXEC.
+        let exec = match self.inst.op() {
+            Op::Mfma(_) => u64::MAX,
+            _ => self.wave.exec(),
+        };
         let indexed = self.indexed();
         let of_indexed;
         let (inst, uses) = match &indexed {
@@ -127,7 +132,7 @@ impl Computed<'_, '_, '_> {
         let Some(span) = registers::span(self.inst.src[n], count) else {
             return 0;
         };
-        if ty == Ty::Mask && vgpr(span.first).is_none() {
+        if ty == Ty::Mask && vector_number(span.first).is_none() {
             return self.mask(span.first, lane);
         }
         let mut bits = self.get(span.first, lane).bits & relevant(self.inst, n);
@@ -233,12 +238,12 @@ impl Computed<'_, '_, '_> {
         let vector = || {
             differences
                 .iter()
-                .filter(|difference| vgpr(difference.reg).is_some())
+                .filter(|difference| vector_number(difference.reg).is_some())
         };
         let differing = lanes(|lane| {
             differences
                 .iter()
-                .any(|difference| match vgpr(difference.reg) {
+                .any(|difference| match vector_number(difference.reg) {
                     Some(_) => difference.bits[lane] != 0,
                     None => false,
                 })
@@ -274,7 +279,7 @@ impl Computed<'_, '_, '_> {
         }
         for difference in differences
             .iter()
-            .filter(|difference| vgpr(difference.reg).is_none())
+            .filter(|difference| vector_number(difference.reg).is_none())
         {
             cells.push((
                 difference.reg,

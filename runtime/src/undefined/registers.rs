@@ -1,7 +1,7 @@
 //! Which bits of a wave's registers are undefined.
 
 use frontend::inst::{EXEC_HI, EXEC_LO, M0, VCC_HI, VCC_LO};
-use frontend::registers::{AGPR, Reg, SCC, Span, VGPR};
+use frontend::registers::{AGPR, END, Reg, SCC, Span, VGPR};
 use frontend::{Gfx, LANES};
 
 use super::findings::{Findings, Origin, Source, Tag};
@@ -57,7 +57,9 @@ impl Start {
             bits: 1,
             ..unwritten(SCC)
         };
-        for n in self.vgprs as usize..registers.vector.len() {
+        let end = if gfx.has_agprs() { END } else { AGPR };
+        registers.grow(usize::from(end - VGPR));
+        for n in self.vgprs as usize..usize::from(end - VGPR) {
             registers.vector[n] = [unwritten(VGPR + n as Reg); LANES];
             registers.undefined[n] = u64::MAX;
         }
@@ -69,9 +71,10 @@ impl Start {
 pub(super) struct Registers {
     /// The scalar file, and SCC.
     scalar: [Cell; SCC as usize + 1],
-    vector: Box<[[Cell; LANES]]>,
-    /// Lanes in which a VGPR has undefined bits; cells of others mean nothing.
-    undefined: [u64; 256],
+    /// VGPRs and accumulation registers, as many as were ever undefined.
+    vector: Vec<[Cell; LANES]>,
+    /// Lanes in which a vector register has undefined bits; cells of others mean nothing.
+    undefined: [u64; VECTORS],
 }
 
 impl Default for Registers {
@@ -79,21 +82,31 @@ impl Default for Registers {
     fn default() -> Registers {
         Registers {
             scalar: [Cell::default(); SCC as usize + 1],
-            vector: vec![[Cell::default(); LANES]; 256].into_boxed_slice(),
-            undefined: [0; 256],
+            vector: Vec::new(),
+            undefined: [0; VECTORS],
         }
     }
 }
 
-/// The number of a VGPR.
-pub(super) fn vgpr(reg: Reg) -> Option<usize> {
-    (VGPR..AGPR).contains(&reg).then(|| usize::from(reg - VGPR))
+/// VGPRs and accumulation registers.
+const VECTORS: usize = (END - VGPR) as usize;
+
+/// The number of a vector register, as of [`frontend::WaveState::vector`].
+pub(super) fn vector_number(reg: Reg) -> Option<usize> {
+    (VGPR..END).contains(&reg).then(|| usize::from(reg - VGPR))
 }
 
 impl Registers {
+    /// Makes room for the cells of this number of vector registers.
+    fn grow(&mut self, count: usize) {
+        if self.vector.len() < count {
+            self.vector.resize(count, [Cell::default(); LANES]);
+        }
+    }
+
     /// Undefined bits of a register in a lane. A scalar register is the same in all.
     pub(super) fn get(&self, reg: Reg, lane: usize) -> Cell {
-        match vgpr(reg) {
+        match vector_number(reg) {
             Some(n) if self.undefined[n] >> lane & 1 != 0 => self.vector[n][lane],
             Some(_) => Cell::default(),
             None => self
@@ -106,7 +119,7 @@ impl Registers {
 
     /// Sets them.
     pub(super) fn set(&mut self, reg: Reg, lane: usize, cell: Cell) {
-        let Some(n) = vgpr(reg) else {
+        let Some(n) = vector_number(reg) else {
             if let Some(place) = self.scalar.get_mut(usize::from(reg)) {
                 *place = cell;
             }
@@ -115,13 +128,14 @@ impl Registers {
         self.undefined[n] &= !(1 << lane);
         if cell.bits != 0 {
             self.undefined[n] |= 1 << lane;
+            self.grow(n + 1);
             self.vector[n][lane] = cell;
         }
     }
 
     /// Is it undefined in one of these lanes?
     pub(super) fn any(&self, reg: Reg, lanes: u64) -> bool {
-        match vgpr(reg) {
+        match vector_number(reg) {
             Some(n) => self.undefined[n] & lanes != 0,
             None => self
                 .scalar
@@ -140,7 +154,7 @@ impl Registers {
 
     /// It is defined in these lanes.
     pub(super) fn define(&mut self, reg: Reg, lanes: u64) {
-        match vgpr(reg) {
+        match vector_number(reg) {
             Some(n) => self.undefined[n] &= !lanes,
             None => self.set(reg, 0, Cell::default()),
         }

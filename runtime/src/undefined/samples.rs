@@ -4,7 +4,7 @@ use frontend::registers::{Reg, SCC, Uses};
 use frontend::{LANES, WaveState};
 
 use super::Step;
-use super::registers::vgpr;
+use super::registers::vector_number;
 use crate::interp;
 use crate::mix::mix;
 
@@ -23,8 +23,8 @@ pub(super) struct Difference {
 
 fn read(wave: &WaveState, reg: Reg) -> Value {
     let mut value = [0; LANES];
-    match vgpr(reg) {
-        Some(n) => return wave.vgpr[n],
+    match vector_number(reg) {
+        Some(n) => return *wave.vector(n),
         None if reg == SCC => value[0] = wave.scc,
         None => value[0] = wave.sgpr.get(usize::from(reg)).copied().unwrap_or(0),
     }
@@ -32,8 +32,8 @@ fn read(wave: &WaveState, reg: Reg) -> Value {
 }
 
 fn write(wave: &mut WaveState, reg: Reg, value: &Value) {
-    match vgpr(reg) {
-        Some(n) => wave.vgpr[n] = *value,
+    match vector_number(reg) {
+        Some(n) => *wave.vector_mut(n) = *value,
         None if reg == SCC => wave.scc = value[0],
         None => {
             if let Some(place) = wave.sgpr.get_mut(usize::from(reg)) {
@@ -92,7 +92,11 @@ impl Step<'_, '_> {
             if !self.registers.any(reg, u64::MAX) {
                 continue;
             }
-            let lanes = if vgpr(reg).is_some() { LANES } else { 1 };
+            let lanes = if vector_number(reg).is_some() {
+                LANES
+            } else {
+                1
+            };
             for (lane, value) in value.iter_mut().enumerate().take(lanes) {
                 let undefined = self.registers.get(reg, lane).bits;
                 let pattern = match sample {

@@ -67,6 +67,8 @@ pub struct State {
     pub mode: u32,
     /// VGPRs 0 to 39.
     pub vgpr: Vec<[u32; LANES]>,
+    /// Accumulation registers 0 to 39, if the target has any.
+    pub agpr: Vec<[u32; LANES]>,
     /// The zone of guest memory: the buffer, the scratch and what is around them.
     pub memory: Vec<u8>,
     /// The LDS.
@@ -140,6 +142,11 @@ impl Places {
 
 /// VGPRs that are compared.
 pub const VGPRS: usize = 40;
+
+/// Accumulation registers that snippets may use.
+pub fn agprs(gfx: Gfx) -> usize {
+    if gfx.has_agprs() { VGPRS } else { 0 }
+}
 
 /// Runs of a wave after which a snippet counts as hanging.
 const RUNS: usize = 2000;
@@ -289,6 +296,7 @@ impl Bench {
             scc: r.below(2),
             mode: 0,
             vgpr: vec![[0; LANES]; VGPRS],
+            agpr: Vec::new(),
             memory,
             lds: (0..LDS / 8).flat_map(|_| r.next().to_le_bytes()).collect(),
             fresh: false,
@@ -326,6 +334,9 @@ impl Bench {
         self.prepare_scalars(r, gfx, &mut s);
         self.prepare_vectors(r, &mut s);
         self.prepare_image(r, gfx, &mut s);
+        s.agpr = (0..agprs(gfx))
+            .map(|_| std::array::from_fn(|_| r.word()))
+            .collect();
         s
     }
 
@@ -506,6 +517,8 @@ impl Bench {
         wave.scc = before.scc;
         wave.mode = before.mode;
         wave.vgpr[..VGPRS].copy_from_slice(&before.vgpr);
+        wave.agpr[..before.agpr.len()].copy_from_slice(&before.agpr);
+        wave.agprs_touched = before.agpr.len() as u32;
         wave.pc = code.base();
         wave.vgpr_count = 256;
         // Relative moves reach no prepared register.
@@ -566,7 +579,7 @@ impl Bench {
                         state.memory.hash(&mut hash);
                         state.lds.hash(&mut hash);
                     }
-                    last = Some(self.observe(&wave, &lds));
+                    last = Some(self.observe(&wave, &lds, code.gfx()));
                 }
                 Exit::Fault(fault) if fault.pc == end && last.is_some() => {
                     exit = Exit::End;
@@ -577,7 +590,7 @@ impl Bench {
         }
         let mut state = match (last, &exit) {
             (Some(state), Exit::End) => state,
-            _ => self.observe(&wave, &lds),
+            _ => self.observe(&wave, &lds, code.gfx()),
         };
         state.barriers = hash.finish();
         if let Some(block) = self.read_only {
@@ -599,7 +612,7 @@ impl Bench {
     }
 
     /// What can be seen now.
-    fn observe(&self, wave: &WaveState, lds: &Lds) -> State {
+    fn observe(&self, wave: &WaveState, lds: &Lds, gfx: Gfx) -> State {
         let mut memory = vec![0; ZONE];
         self.memory
             .read_bytes(self.zone, &mut memory)
@@ -609,6 +622,7 @@ impl Bench {
             scc: wave.scc,
             mode: wave.mode,
             vgpr: wave.vgpr[..VGPRS].to_vec(),
+            agpr: wave.agpr[..agprs(gfx)].to_vec(),
             memory,
             lds: lds.bytes().to_vec(),
             fresh: false,
@@ -652,10 +666,13 @@ pub fn differences(a: &State, b: &State) -> Vec<String> {
     if a.mode != b.mode {
         out.push(format!("mode: {:08x} / {:08x}", a.mode, b.mode));
     }
-    for (n, (x, y)) in a.vgpr.iter().zip(&b.vgpr).enumerate() {
-        for lane in 0..LANES {
-            if x[lane] != y[lane] {
-                out.push(format!("v{n}[{lane}]: {:08x} / {:08x}", x[lane], y[lane]));
+    for (file, a, b) in [("v", &a.vgpr, &b.vgpr), ("a", &a.agpr, &b.agpr)] {
+        for (n, (x, y)) in a.iter().zip(b).enumerate() {
+            for lane in 0..LANES {
+                if x[lane] != y[lane] {
+                    let (x, y) = (x[lane], y[lane]);
+                    out.push(format!("{file}{n}[{lane}]: {x:08x} / {y:08x}"));
+                }
             }
         }
     }

@@ -249,8 +249,8 @@ impl<O: Observer> Exec<'_, '_, O> {
         let mut offsets = [0; 3];
         if mods.offset {
             // Offsets are a dword even with A16.
-            let first = self.memory_vgpr(self.inst.src[0], 1)?;
-            let packed = self.wave.vgpr[first][lane];
+            let first = self.vector_range(self.inst.src[0], 1)?;
+            let packed = self.wave.vector(first)[lane];
             offsets = [0, 8, 16].map(|shift| i64::from((packed << (26 - shift)) as i32 >> 26));
             next += register;
         }
