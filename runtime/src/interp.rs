@@ -17,6 +17,7 @@ mod format;
 mod gws;
 mod image;
 mod lane;
+mod matrix;
 mod modifiers;
 mod observe;
 mod operand;

@@ -270,9 +270,14 @@ impl<O: Observer> Exec<'_, '_, O> {
         std::array::from_fn(|l| u64::from(low[l]) | u64::from(high[l]) << 32)
     }
 
-    /// Writes active lanes of one register inside the file.
+    /// Writes active lanes of one VGPR.
     pub(crate) fn set_vgpr(&mut self, register: usize, values: &Lanes, mask: u64) {
-        let to = &mut self.wave.vgpr[register];
+        self.set_vector(register, values, mask);
+    }
+
+    /// Writes active lanes of one register of both files, see [`WaveState::vector`].
+    pub(crate) fn set_vector(&mut self, register: usize, values: &Lanes, mask: u64) {
+        let to = self.wave.vector_mut(register);
         if mask == u64::MAX {
             *to = *values;
         } else {

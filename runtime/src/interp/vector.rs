@@ -119,7 +119,9 @@ impl<O: Observer> Exec<'_, '_, O> {
             }
             Op::Mix | Op::MixLo | Op::MixHi => self.exec_mix(),
             Op::Dot2 | Op::Dot4 | Op::Dot8 | Op::Dot2c | Op::Dot4c | Op::Dot8c => self.exec_dot(),
-            Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => self.unknown(),
+            Op::Mfma(shape) => self.exec_mfma(shape),
+            Op::AccVgprRead => self.exec_accvgpr_read(),
+            Op::AccVgprWrite | Op::AccVgprMov => self.exec_accvgpr_write(),
             Op::Mov | Op::Select | ops!(arithmetic | integer | logic | shifts | bits) => {
                 self.exec_by_type()
             }

@@ -19,8 +19,6 @@ fn refused(desc: &InstDesc) -> bool {
     let starts = |list: &[&str]| list.iter().any(|prefix| name.starts_with(prefix));
     starts(&[
         "v_interp_",
-        "v_mfma_",
-        "v_accvgpr_",
         "ds_ordered_count",
         "s_rfe_",
         "image_gather4_c_",
