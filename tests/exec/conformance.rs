@@ -41,7 +41,7 @@ macro_rules! chapters {
     };
 }
 
-chapters! { sop1 sop2 sopc sopk sopp vop1 vop2 vop3 vop3p vopc sdwa dpp ds flat mubuf mtbuf mimg smem graphics sdwa_rows dpp_rows vop3_rows sequences }
+chapters! { sop1 sop2 sopc sopk sopp vop1 vop2 vop3 vop3p vopc mfma sdwa dpp ds flat mubuf mtbuf mimg smem graphics sdwa_rows dpp_rows vop3_rows sequences }
 
 #[test]
 fn every_case_file_is_run() {
@@ -356,7 +356,8 @@ fn shared_input(line: &Line) -> Option<Vec<&Assign>> {
         return None;
     }
     let alone = |a: &Assign| {
-        matches!(a.value, Value::List(_)) || matches!(a.place, Place::Vgpr(_, _, Lanes::One(_)))
+        let some = matches!(a.place, Place::Vgpr(_, _, Lanes::One(_) | Lanes::Whole));
+        some || matches!(a.value, Value::List(_))
     };
     if line.input.iter().any(alone) {
         return None;

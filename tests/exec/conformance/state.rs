@@ -24,6 +24,9 @@ const WINDOW: usize = 256;
 /// Bytes of all windows; LDS has this size unless the case says another.
 const WINDOWS: usize = WINDOW * LANES;
 
+/// VGPRs and accumulation registers.
+const VECTORS: usize = 512;
+
 /// Bytes of the wave's buffer.
 const BUFFER: usize = 4096;
 
@@ -113,11 +116,12 @@ impl World {
         let alloc = |bytes: usize| memory.alloc(bytes as u64, 4096).expect("a little fits");
         let (windows, buffer, scratch) = (alloc(WINDOWS), alloc(BUFFER), alloc(WINDOWS));
         let mut wave = WaveState::new_boxed();
-        for (n, register) in wave.vgpr.iter_mut().enumerate() {
-            for (lane, word) in register.iter_mut().enumerate() {
+        for n in 0..VECTORS {
+            for (lane, word) in wave.vector_mut(n).iter_mut().enumerate() {
                 *word = mix((n as u32) << 8 | lane as u32 | 0x5000_0000);
             }
         }
+        wave.agprs_touched = wave.agpr.len() as u32;
         for (n, word) in wave.sgpr.iter_mut().enumerate() {
             *word = mix(n as u32 | 0x3000_0000);
         }
@@ -294,8 +298,11 @@ impl World {
                     Place::Bytes(space, _) => space.is_per_lane(),
                     _ => false,
                 };
-                // Lane instructions that ignore EXEC name their lanes.
-                let named = matches!(assign.place, Place::Vgpr(_, _, Lanes::One(_)));
+                // Instructions that ignore EXEC name their lanes or all of them.
+                let named = matches!(
+                    assign.place,
+                    Place::Vgpr(_, _, Lanes::One(_) | Lanes::Whole)
+                );
                 if of_lane && !active && !named {
                     continue;
                 }
@@ -320,6 +327,16 @@ impl World {
                 if matches!(only, Lanes::One(l) if usize::from(l) != lane) {
                     continue;
                 }
+                if only == Lanes::Whole {
+                    let others = (register..register + count).filter(|&n| !run.names(n, lane));
+                    loose.extend(others.map(|register| Loose {
+                        register,
+                        count: 1,
+                        lane,
+                        how,
+                    }));
+                    continue;
+                }
                 loose.push(Loose {
                     register,
                     count,
@@ -331,12 +348,11 @@ impl World {
         // Where a line names lanes of a register, the others are not compared.
         for assign in run.lines.iter().flat_map(|line| &line.output) {
             if let Place::Vgpr(register, count, Lanes::One(_)) = assign.place {
-                let named = |lane: usize| {
-                    run.lines[0].output.iter().any(|a| {
-                        matches!(a.place, Place::Vgpr(r, _, Lanes::One(l)) if r == register && usize::from(l) == lane)
-                    })
-                };
-                let others = (0..LANES).filter(|&lane| exec >> lane & 1 != 0 && !named(lane));
+                if run.has_whole(register) {
+                    continue;
+                }
+                let active = |lane: &usize| exec >> lane & 1 != 0;
+                let others = (0..LANES).filter(|lane| active(lane) && !run.names(register, *lane));
                 loose.extend(others.map(|lane| Loose {
                     register,
                     count,
@@ -350,6 +366,20 @@ impl World {
 }
 
 impl Run<'_> {
+    /// Is the result of one lane of a register named?
+    fn names(&self, register: u16, lane: usize) -> bool {
+        self.lines[0].output.iter().any(|a| {
+            matches!(a.place, Place::Vgpr(r, _, Lanes::One(l)) if r == register && usize::from(l) == lane)
+        })
+    }
+
+    /// Is the result of all lanes of a register given?
+    fn has_whole(&self, register: u16) -> bool {
+        self.lines[0].output.iter().any(|a| {
+            matches!(a.place, Place::Vgpr(r, count, Lanes::Whole) if (r..r + count).contains(&register))
+        })
+    }
+
     /// The line in a lane.
     fn of_lane(&self, lane: usize) -> &Line {
         self.lines[(lane + self.turn) % self.lines.len()]

@@ -4,7 +4,7 @@ use frontend::LANES;
 use harness::case::Line;
 use harness::case::assign::Place;
 
-use super::{Image, Run, WINDOW, Wrong};
+use super::{Image, Run, VECTORS, WINDOW, Wrong};
 
 /// A value in the result that is not compared exactly.
 pub(super) struct Loose {
@@ -22,6 +22,14 @@ pub(super) enum How {
     Near(u64),
 }
 
+/// Name of a vector register.
+fn vector_name(n: usize) -> String {
+    match n.checked_sub(256) {
+        None => format!("v{n}"),
+        Some(n) => format!("a{n}"),
+    }
+}
+
 /// Compares one value loosely and takes it out of the exact comparison.
 pub(super) fn check_loose(
     loose: &Loose,
@@ -31,7 +39,7 @@ pub(super) fn check_loose(
     run: &Run<'_>,
     wrong: &mut Vec<Wrong>,
 ) {
-    let read = |n: u16| u64::from(after.wave.vgpr[usize::from(loose.register + n)][loose.lane]);
+    let read = |n: u16| u64::from(after.wave.vector(usize::from(loose.register + n))[loose.lane]);
     let got = read(0) | if loose.count > 1 { read(1) << 32 } else { 0 };
     let good = match loose.how {
         How::Any => true,
@@ -44,7 +52,7 @@ pub(super) fn check_loose(
     if good {
         for n in loose.register..loose.register + loose.count {
             let n = usize::from(n);
-            expected.wave.vgpr[n][loose.lane] = after.wave.vgpr[n][loose.lane];
+            expected.wave.vector_mut(n)[loose.lane] = after.wave.vector(n)[loose.lane];
         }
     } else {
         let line = run.of_lane(loose.lane);
@@ -53,8 +61,8 @@ pub(super) fn check_loose(
             _ => "a NaN".to_owned(),
         };
         let what = format!(
-            "v{} lane {}: got {got:08x}, right is {what}; from {}",
-            loose.register,
+            "{} lane {}: got {got:08x}, right is {what}; from {}",
+            vector_name(loose.register.into()),
             loose.lane,
             inputs(before, line, loose.lane)
         );
@@ -64,7 +72,7 @@ pub(super) fn check_loose(
         });
         for n in loose.register..loose.register + loose.count {
             let n = usize::from(n);
-            expected.wave.vgpr[n][loose.lane] = after.wave.vgpr[n][loose.lane];
+            expected.wave.vector_mut(n)[loose.lane] = after.wave.vector(n)[loose.lane];
         }
     }
 }
@@ -75,8 +83,9 @@ fn inputs(before: &Image, line: &Line, lane: usize) -> String {
     for assign in &line.input {
         if let Place::Vgpr(first, count, _) = assign.place {
             for n in first..first + count {
-                let word = before.wave.vgpr[usize::from(n)][lane];
-                text.push_str(&format!("v{n}={word:08x} "));
+                let word = before.wave.vector(usize::from(n))[lane];
+                let name = vector_name(n.into());
+                text.push_str(&format!("{name}={word:08x} "));
             }
         }
         if let Place::Sgpr(first, count) = assign.place {
@@ -111,14 +120,14 @@ pub(super) fn compare(
                 });
             }
         };
-    for n in 0..256 {
-        if e.vgpr[n] != a.vgpr[n] {
+    for n in 0..VECTORS {
+        if e.vector(n) != a.vector(n) {
             for lane in 0..LANES {
-                let [was, right, got] = [b, e, a].map(|w| u64::from(w.vgpr[n][lane]));
+                let [was, right, got] = [b, e, a].map(|w| u64::from(w.vector(n)[lane]));
                 differ(
                     Some(run.of_lane(lane)),
                     lane,
-                    format!("v{n} lane {lane}"),
+                    format!("{} lane {lane}", vector_name(n)),
                     was,
                     right,
                     got,

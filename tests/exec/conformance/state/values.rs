@@ -58,7 +58,8 @@ impl World {
             Place::Vgpr(_, _, Lanes::One(only)) if usize::from(only) != lane => {}
             Place::Vgpr(first, count, _) => {
                 for n in 0..count {
-                    wave.vgpr[usize::from(first + n)][lane] = self.dword(bits, n.into(), lane, pc);
+                    let word = self.dword(bits, n.into(), lane, pc);
+                    wave.vector_mut(usize::from(first + n))[lane] = word;
                 }
             }
             Place::Sgpr(first, count) => {
@@ -123,7 +124,7 @@ fn put_list(image: &mut Image, place: Place, list: &LaneList, lane: usize, befor
             Item::Zero => Some(list.plus),
             Item::Number(n) => {
                 let from = before.map_or(&image.wave, |before| &before.wave);
-                let word = from.vgpr[usize::from(register)][n as usize];
+                let word = from.vector(usize::from(register))[n as usize];
                 Some(word.wrapping_add(list.plus))
             }
             _ => None,
@@ -133,7 +134,7 @@ fn put_list(image: &mut Image, place: Place, list: &LaneList, lane: usize, befor
         return;
     };
     match place {
-        Place::Vgpr(first, _, _) => image.wave.vgpr[usize::from(first)][lane] = word,
+        Place::Vgpr(first, _, _) => image.wave.vector_mut(usize::from(first))[lane] = word,
         Place::Sgpr(first, _) if lane == 0 => image.wave.sgpr[usize::from(first)] = word,
         _ => {}
     }

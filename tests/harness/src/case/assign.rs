@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `v3` `v[3:4]` | vector registers, the same in every lane |
 //! | `v3[17]` | one lane; other lanes of the register are not looked at in the result |
+//! | `a3` `a[3:4]` | accumulation registers |
+//! | `v3.all` `a[3:4].all` | of results: every lane, active or not, but for lanes that are named |
 //! | `s3` `s[4:7]` `vcc` `exec` `m0` `vcc_lo` … | scalar registers by name or code |
 //! | `vcc.lane` `s[2:3].lane` | the lane's bit of a mask; inactive lanes' bits must come out 0 |
 //! | `scc` `mode` `trapsts` `hw5` | the other registers |
@@ -31,7 +33,7 @@ pub struct Assign {
 /// A place in the state. Register places: first register, count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Vector registers.
+    /// Vector registers, as [`frontend::WaveState::vector`] counts them.
     Vgpr(u16, u16, Lanes),
     /// Scalar registers by code.
     Sgpr(u8, u8),
@@ -54,8 +56,10 @@ pub enum Place {
 /// Which lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
-    /// Every lane.
+    /// Every lane; of results the active ones.
     All,
+    /// Every lane, active or not.
+    Whole,
     /// One.
     One(u8),
 }
@@ -248,8 +252,16 @@ fn parse_place(text: &str) -> Option<Place> {
     if let Some((first, count)) = parse_sgpr(text) {
         return Some(Place::Sgpr(first, count));
     }
-    let (first, count) = parse_range(text.strip_prefix('v')?, 256)?;
-    let rest = text.strip_prefix('v')?;
+    let (rest, base) = match text.strip_prefix('a') {
+        Some(rest) => (rest, 256),
+        None => (text.strip_prefix('v')?, 0),
+    };
+    if let Some(rest) = rest.strip_suffix(".all") {
+        let (first, count) = parse_range(rest, 256)?;
+        return Some(Place::Vgpr(base + first, count, Lanes::Whole));
+    }
+    let (first, count) = parse_range(rest, 256)?;
+    let first = base + first;
     if !rest.starts_with('[')
         && let Some((_, lane)) = rest.split_once('[')
     {
