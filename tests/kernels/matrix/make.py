@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Remakes the code objects and manifests of this folder, and what they expect.
+
+Needs NumPy, clang-19, lld-19, llvm-19 and rocm-device-libs. Factors and sums are small integers, so
+all products are exact whatever the numerics are: NumPy's are what is expected.
+"""
+
+import pathlib
+import re
+import subprocess
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+BITCODE = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
+# Shape, blocks, elements of A and B in a lane: from the source.
+ROW = re.compile(r"^(?:ONE|MANY|KERNEL)\(([fi]\d+)_(\d+)x\d+x(\d+)(\w+?)(_1k)?, ", re.M)
+DTYPES = {"f32": "<f4", "f64": "<f8", "i32": "<i4", "f16": "<f2", "bf16": "<u2", "i8": "<i1"}
+MOST_FACTORS, MOST_SUMS = 256, 2048
+
+
+def compile_object(source, target, level):
+    output = HERE / f"{source}.{target}.{level}.co"
+    subprocess.run(
+        ["clang-19", "-x", "cl", "-cl-std=CL2.0", f"-{level}", "-Wall", "--target=amdgcn-amd-amdhsa",
+         f"-mcpu={target}", "-mcode-object-version=5", f"--rocm-device-lib-path={BITCODE}",
+         f"{source}.cl", "-o", output], check=True, cwd=HERE)
+    subprocess.run(["llvm-strip-19", output], check=True)
+    output.chmod(0o644)
+
+
+def bits(values, kind):
+    """The values as elements of a type."""
+    if kind == "bf16":
+        return (values.astype("<f4").view("<u4") >> 16).astype("<u2")
+    return values.astype(DTYPES[kind])
+
+
+def shapes(target):
+    """Name, type of sums and of factors, rows, depth and blocks of each shape."""
+    source = (HERE / "products.cl").read_text()
+    common, rest = source.split("#ifdef __gfx90a__")
+    for row in ROW.finditer(common if target == "gfx908" else common + rest):
+        sum_type, size, k, factor, suffix = row.groups()
+        size, k = int(size), int(k)
+        name = f"{sum_type}_{size}x{size}x{k}{factor}{suffix or ''}"
+        # 64 lanes hold as many elements each.
+        held = {"f32": 1, "f64": 1, "f16": 4, "i8": 4, "bf16": 4 if suffix else 2}[factor]
+        yield name, sum_type, factor, size, k, 64 * held // (size * k)
+
+
+def permuted(b, blgp):
+    """B of 32x32x2 after BLGP: row k is in lanes 32 k to 32 k + 31."""
+    lane = np.arange(64)
+    source = {1: lane % 32, 2: lane % 32 + 32, 3: (lane + 16) % 64}
+    source = source.get(blgp, lane % 16 + 16 * (blgp - 4))
+    return b.reshape(64)[source].reshape(b.shape)
+
+
+def main():
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(-4, 5, (2, MOST_FACTORS))
+    c = rng.integers(-100, 101, MOST_SUMS)
+    for kind in ("f32", "f64", "f16", "bf16", "i8"):
+        np.save(HERE / f"a.{kind}.npy", bits(a, kind))
+        np.save(HERE / f"b.{kind}.npy", bits(b, kind))
+    for kind in ("f32", "f64", "i32"):
+        np.save(HERE / f"c.{kind}.npy", bits(c, kind))
+    for target in ("gfx908", "gfx90a"):
+        for level in ("O0", "O3"):
+            compile_object("products", target, level)
+            manifest(target, level, a, b, c)
+        compile_object("gemm", target, "O3")
+        gemm(target)
+
+
+def manifest(target, level, a, b, c):
+    expected = {"f32": [], "f64": [], "i32": []}
+    dispatches = []
+    for name, sum_type, factor, size, k, blocks in shapes(target):
+        x = a[:blocks * size * k].reshape(blocks, size, k)
+        y = b[:blocks * k * size].reshape(blocks, k, size)
+        z = c[:blocks * size * size].reshape(blocks, size, size)
+        results = [(name, x @ y + z)]
+        if blocks > 1 and not name.startswith("f64") and level == "O3":
+            results.append((name + "_broadcast", x[-1] @ y + z))
+        if name == "f32_32x32x2f32" and level == "O3":
+            results += [(f"permuted_{n}", x @ permuted(y, n) + z) for n in range(1, 8)]
+        for kernel, result in results:
+            done = expected[sum_type]
+            offset = sum(map(len, done)) * np.dtype(DTYPES[sum_type]).itemsize
+            done.append(result.reshape(-1))
+            dispatches.append((kernel, sum_type, factor, offset))
+    lines = [f"# Each shape of matrix instruction, {target}, -{level}. Made by make.py.", "", "[buffers]"]
+    for kind in sorted({factor for _, _, factor, _ in dispatches}):
+        lines += [f'{side}_{kind} = {{ file = "{side}.{kind}.npy" }}' for side in "ab"]
+    checks = []
+    for kind, done in expected.items():
+        if done:
+            all_sums = bits(np.concatenate(done), kind)
+            file = f"d.{kind}.{target}.{level}.expected.npy"
+            np.save(HERE / file, all_sums)
+            lines += [f'c_{kind} = {{ file = "c.{kind}.npy" }}',
+                      f'd_{kind} = {{ type = "{kind}", count = {len(all_sums)}, fill = 0 }}']
+            checks.append(f'd_{kind} = {{ file = "{file}" }}')
+    for kernel, sum_type, factor, offset in dispatches:
+        lines += ["", "[[dispatch]]", f'code_object = "products.{target}.{level}.co"',
+                  f'kernel = "{kernel}"', "grid = [64]", "workgroup = [64]",
+                  f'args = ["@d_{sum_type}+{offset}", "@a_{factor}", "@b_{factor}", "@c_{sum_type}"]']
+    lines += ["", "[expect]", *checks, ""]
+    (HERE / f"products.{target}.{level}.toml").write_text("\n".join(lines))
+
+
+def gemm(target):
+    """A product of 128 x 128 elements by both kernels."""
+    size = 128
+    a, b = np.random.default_rng(2).integers(-4, 5, (2, size, size)).astype("<f4")
+    np.save(HERE / "gemm.a.npy", a)
+    np.save(HERE / "gemm.b.npy", b)
+    np.save(HERE / "gemm.c.expected.npy", a @ b)
+    lines = [f"# A matrix product by matrix instructions and without, {target}. Made by make.py.", "",
+             "[buffers]", 'a = { file = "gemm.a.npy" }', 'b = { file = "gemm.b.npy" }']
+    kernels = ("gemm_mfma", "gemm_fma")
+    lines += [f'{kernel} = {{ type = "f32", count = {size * size}, fill = 0 }}' for kernel in kernels]
+    for kernel in kernels:
+        lines += ["", "[[dispatch]]", f'code_object = "gemm.{target}.O3.co"', f'kernel = "{kernel}"',
+                  f"grid = [{size * 4}, {size // 64}]", "workgroup = [256, 1]",
+                  f'args = ["@{kernel}", "@a", "@b", {{ i32 = {size} }}]']
+    lines += ["", "[expect]", *(f'{kernel} = {{ file = "gemm.c.expected.npy" }}' for kernel in kernels), ""]
+    (HERE / f"gemm.{target}.toml").write_text("\n".join(lines))
+
+
+main()

@@ -1,0 +1,105 @@
+// One kernel for each shape of matrix instruction: D = A B + C by one wave, all matrices row by row, block after block.
+// Which element is in which item of which lane is what AMD's matrix instruction calculator prints.
+
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+#define VECTOR(type, n) type __attribute__((ext_vector_type(n)))
+
+typedef VECTOR(half, 4) half4_t;
+typedef VECTOR(short, 2) short2_t;
+typedef VECTOR(short, 4) short4_t;
+typedef VECTOR(float, 4) float4_t;
+typedef VECTOR(float, 16) float16_t;
+typedef VECTOR(float, 32) float32_t;
+typedef VECTOR(int, 4) int4_t;
+typedef VECTOR(int, 16) int16_t;
+typedef VECTOR(int, 32) int32_t;
+typedef VECTOR(double, 4) double4_t;
+
+// `factors` elements of A and of B are in a lane, `sums` of C and D. `rows` rows of D are in consecutive items.
+#define KERNEL(name, builtin, element, factor, factors, sum, vector, sums, size, k, blocks, rows, cbsz, abid, blgp)           \
+    kernel __attribute__((reqd_work_group_size(64, 1, 1))) void name(                                                         \
+        global sum *d, global const element *a, global const element *b, global const sum *c)                                 \
+    {                                                                                                                         \
+        int lane = get_local_id(0);                                                                                           \
+        int outer = lane % size, of = lane / size % blocks, first = lane / size / blocks * factors;                           \
+        union { factor all; element one[factors]; } x, y;                                                                     \
+        for (int n = 0; n < factors; n++) {                                                                                   \
+            x.one[n] = a[(of * size + outer) * k + first + n];                                                                \
+            y.one[n] = b[(of * k + first + n) * size + outer];                                                                \
+        }                                                                                                                     \
+        int beside = 64 * rows / (size * size) > 1 ? 64 * rows / (size * size) : 1;                                           \
+        int groups = 64 / (size * beside), behind = size / (rows * groups);                                                   \
+        union { vector all; sum one[sums]; } z;                                                                               \
+        for (int n = 0; n < sums; n++) {                                                                                      \
+            int block = n / rows / behind * beside + lane / size % beside;                                                    \
+            int i = n % rows + rows * (lane / size / beside + groups * (n / rows % behind));                                  \
+            z.one[n] = c[(block * size + i) * size + lane % size];                                                            \
+        }                                                                                                                     \
+        z.all = builtin(x.all, y.all, z.all, cbsz, abid, blgp);                                                               \
+        for (int n = 0; n < sums; n++) {                                                                                      \
+            int block = n / rows / behind * beside + lane / size % beside;                                                    \
+            int i = n % rows + rows * (lane / size / beside + groups * (n / rows % behind));                                  \
+            d[(block * size + i) * size + lane % size] = z.one[n];                                                            \
+        }                                                                                                                     \
+    }
+
+// Without optimization, code is large: only the fields that have no effect.
+#ifdef __OPTIMIZE__
+#define IF_OPTIMIZED(x) x
+#else
+#define IF_OPTIMIZED(x)
+#endif
+
+// With the fields of no effect, and, where there are several blocks, with the last block's A for all of them.
+#define ONE(type, element, factor, factors, sum, vector, sums, size, k)                                                       \
+    KERNEL(type, __builtin_amdgcn_mfma_##type, element, factor, factors, sum, vector, sums, size, k, 1, 4, 0, 0, 0)
+#define MANY(type, element, factor, factors, sum, vector, sums, size, k, blocks, log)                                         \
+    KERNEL(type, __builtin_amdgcn_mfma_##type, element, factor, factors, sum, vector, sums, size, k, blocks, 4, 0, 0, 0)      \
+    IF_OPTIMIZED(KERNEL(type##_broadcast, __builtin_amdgcn_mfma_##type, element, factor, factors, sum, vector, sums, size, k, blocks, 4, log, blocks - 1, 0))
+
+MANY(f32_32x32x1f32, float, float, 1, float, float32_t, 32, 32, 1, 2, 1)
+MANY(f32_16x16x1f32, float, float, 1, float, float16_t, 16, 16, 1, 4, 2)
+MANY(f32_4x4x1f32, float, float, 1, float, float4_t, 4, 4, 1, 16, 4)
+ONE(f32_32x32x2f32, float, float, 1, float, float16_t, 16, 32, 2)
+ONE(f32_16x16x4f32, float, float, 1, float, float4_t, 4, 16, 4)
+
+MANY(f32_32x32x4f16, half, half4_t, 4, float, float32_t, 32, 32, 4, 2, 1)
+MANY(f32_16x16x4f16, half, half4_t, 4, float, float16_t, 16, 16, 4, 4, 2)
+MANY(f32_4x4x4f16, half, half4_t, 4, float, float4_t, 4, 4, 4, 16, 4)
+ONE(f32_32x32x8f16, half, half4_t, 4, float, float16_t, 16, 32, 8)
+ONE(f32_16x16x16f16, half, half4_t, 4, float, float4_t, 4, 16, 16)
+
+MANY(f32_32x32x2bf16, short, short2_t, 2, float, float32_t, 32, 32, 2, 2, 1)
+MANY(f32_16x16x2bf16, short, short2_t, 2, float, float16_t, 16, 16, 2, 4, 2)
+MANY(f32_4x4x2bf16, short, short2_t, 2, float, float4_t, 4, 4, 2, 16, 4)
+ONE(f32_32x32x4bf16, short, short2_t, 2, float, float16_t, 16, 32, 4)
+ONE(f32_16x16x8bf16, short, short2_t, 2, float, float4_t, 4, 16, 8)
+
+MANY(i32_32x32x4i8, char, int, 4, int, int32_t, 32, 32, 4, 2, 1)
+MANY(i32_16x16x4i8, char, int, 4, int, int16_t, 16, 16, 4, 4, 2)
+MANY(i32_4x4x4i8, char, int, 4, int, int4_t, 4, 4, 4, 16, 4)
+ONE(i32_32x32x8i8, char, int, 4, int, int16_t, 16, 32, 8)
+ONE(i32_16x16x16i8, char, int, 4, int, int4_t, 4, 16, 16)
+
+#ifdef __gfx90a__
+MANY(f32_32x32x4bf16_1k, short, short4_t, 4, float, float32_t, 32, 32, 4, 2, 1)
+MANY(f32_16x16x4bf16_1k, short, short4_t, 4, float, float16_t, 16, 16, 4, 4, 2)
+MANY(f32_4x4x4bf16_1k, short, short4_t, 4, float, float4_t, 4, 4, 4, 16, 4)
+ONE(f32_32x32x8bf16_1k, short, short4_t, 4, float, float16_t, 16, 32, 8)
+ONE(f32_16x16x16bf16_1k, short, short4_t, 4, float, float4_t, 4, 16, 16)
+KERNEL(f64_16x16x4f64, __builtin_amdgcn_mfma_f64_16x16x4f64, double, double, 1, double, double4_t, 4, 16, 4, 1, 1, 0, 0, 0)
+KERNEL(f64_4x4x4f64, __builtin_amdgcn_mfma_f64_4x4x4f64, double, double, 1, double, double, 1, 4, 4, 4, 1, 0, 0, 0)
+#endif
+
+// The lanes of B as BLGP exchanges them.
+#define PERMUTED(n) \
+    IF_OPTIMIZED(KERNEL(permuted_##n, __builtin_amdgcn_mfma_f32_32x32x2f32, float, float, 1, float, float16_t, 16, 32, 2, 1, 4, 0, 0, n))
+PERMUTED(1)
+PERMUTED(2)
+PERMUTED(3)
+PERMUTED(4)
+PERMUTED(5)
+PERMUTED(6)
+PERMUTED(7)
