@@ -80,7 +80,7 @@ fn product(r: &mut Random, gfx: Gfx, desc: &InstDesc, shape: Matrix, first: u32)
     };
     let mut fields = [0; 3];
     if shape.factor != Factor::F64 && r.once_in(2) {
-        let cbsz = r.below(u32::from(shape.blocks.ilog2()) + 1);
+        let cbsz = r.below(shape.blocks.ilog2() + 1);
         fields = [cbsz, r.below(1 << cbsz), r.below(8)];
     }
     let [cbsz, abid, blgp] = fields;
