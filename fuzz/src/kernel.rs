@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use frontend::state::{LANES, mode};
 use frontend::{Encoding, Gfx};
-use harness::snippet::{END, LDS, SCRATCH, State, VGPRS, ZONE};
+use harness::snippet::{END, LDS, SCRATCH, State, VGPRS, ZONE, agprs};
 use harness::words::prepared;
 use runtime::object::{KernelDescriptor, Processor};
 
@@ -30,7 +30,7 @@ pub struct Launch {
     /// Contents of the buffer that the program accesses.
     pub zone: Vec<u8>,
     /// Dwords of the buffer that registers and LDS are stored to: v0 to v39 by lane; s0 to s79, VCC, M0,
-    /// EXEC, SCC and MODE as the lanes of two more VGPRs; the LDS.
+    /// EXEC, SCC and MODE as the lanes of two more VGPRs; the LDS; a0 to a39.
     pub result: usize,
 }
 
@@ -51,8 +51,10 @@ const SCALARS: usize = 96;
 const VGPR: usize = 4 * LANES;
 /// Where the LDS begins in the state.
 const LDS_AT: usize = 4 * SCALARS + VGPR * VGPRS;
-/// Bytes of the state.
-const STATE_BYTES: usize = LDS_AT + LDS;
+/// Where accumulation registers begin in the state, if the target has any.
+const AGPRS_AT: usize = LDS_AT + LDS;
+/// Bytes of the state at most.
+const STATE_BYTES: usize = AGPRS_AT + VGPR * VGPRS;
 /// VGPRs of the result: those of the program, and two whose lanes hold scalar registers.
 const RESULT_VGPRS: usize = VGPRS + 2;
 
@@ -128,6 +130,8 @@ impl Failure {
 
         let mut state: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         state.extend(&self.state.lds);
+        let accumulation = self.state.agpr.iter().flatten();
+        state.extend(accumulation.flat_map(|word| word.to_le_bytes()));
         let workgroup = match (writer.ids, self.state.rows) {
             (Ids::Rows, rows) => [1 << rows, LANES as u32 >> rows],
             _ => [LANES as u32, 1],
@@ -145,7 +149,7 @@ impl Failure {
             workgroup,
             state,
             zone: self.state.memory.clone(),
-            result: (VGPR * RESULT_VGPRS + LDS) / 4,
+            result: (VGPR * (RESULT_VGPRS + agprs(gfx)) + LDS) / 4,
         })
     }
 }
@@ -267,6 +271,11 @@ impl Writer<'_> {
             self.buffer("buffer_load_dword", vector::SCRATCH, LDS_AT + n * VGPR);
             self.wait();
             self.lds_store(n * VGPR);
+        }
+        for n in 0..agprs(self.gfx()) {
+            self.buffer("buffer_load_dword", vector::SCRATCH, AGPRS_AT + n * VGPR);
+            self.wait();
+            self.acc_write(n as u32);
         }
         let first = match self.ids {
             Ids::Loaded => 0,
@@ -402,6 +411,11 @@ impl Writer<'_> {
             let at = (RESULT_VGPRS + n) * VGPR;
             self.buffer("buffer_store_dword", vector::SCRATCH, at);
         }
+        for n in 0..agprs(self.gfx()) {
+            self.acc_read(n as u32);
+            let at = RESULT_VGPRS * VGPR + LDS + n * VGPR;
+            self.buffer("buffer_store_dword", vector::SCRATCH, at);
+        }
         self.push(&self.rows.branch("s_endpgm", 0));
     }
 
@@ -505,6 +519,18 @@ impl Writer<'_> {
         self.lds("ds_read_b32", at, vector::SCRATCH << 24);
     }
 
+    /// Moves [`vector::SCRATCH`] to an accumulation register.
+    fn acc_write(&mut self, register: u32) {
+        let op = self.rows.opcode(Encoding::Vop3p, "v_accvgpr_write_b32");
+        self.words_of([0x1a7 << 23 | op << 16 | register, 256 | vector::SCRATCH]);
+    }
+
+    /// Moves an accumulation register there.
+    fn acc_read(&mut self, register: u32) {
+        let op = self.rows.opcode(Encoding::Vop3p, "v_accvgpr_read_b32");
+        self.words_of([0x1a7 << 23 | op << 16 | vector::SCRATCH, 256 | register]);
+    }
+
     fn lds(&mut self, name: &str, at: usize, data: u32) {
         let op = self.rows.opcode(Encoding::Ds, name);
         let op = op << if self.gfx().is_gfx8_up() { 17 } else { 18 };
@@ -517,7 +543,7 @@ const _: () = assert!(
     "offsets are positive numbers of 16 bits"
 );
 const _: () = assert!(
-    RESULT_VGPRS * VGPR + LDS < 0x8000,
+    (RESULT_VGPRS + VGPRS) * VGPR + LDS < 0x8000,
     "offsets are positive numbers of 16 bits"
 );
 const _: () = assert!(

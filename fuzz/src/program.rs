@@ -97,11 +97,8 @@ pub fn fits(inst: &Inst) -> bool {
         Operand::Vgpr(n) => u32::from(n) >= words::VGPRS,
         _ => false,
     });
-    let exotic = matches!(
-        inst.op(),
-        Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov | Op::Export
-    );
-    !flow && !register && !relative && !prepared && !exotic
+    let export = inst.op() == Op::Export;
+    !flow && !register && !relative && !prepared && !export
 }
 
 /// A compare that writes VCC.

@@ -3,7 +3,7 @@
 use runtime::debug::State;
 
 use super::error::DebugError;
-use super::eval::{At, Place, Scope, inside};
+use super::eval::{ACCUMULATION, At, Place, Scope, inside};
 use super::expr::Expr;
 use super::value::{Scalar, Value, active};
 use crate::Dtype;
@@ -99,9 +99,12 @@ impl Scope<'_> {
                 ));
             }
             At::Trapsts => return Err(DebugError::ReadOnly("trapsts".to_owned())),
-            At::Scalars | At::Vectors | At::GlobalSpace | At::LdsSpace | At::ScratchSpace => {
-                return Err(not_a_place());
-            }
+            At::Scalars
+            | At::Vectors
+            | At::Accumulation
+            | At::GlobalSpace
+            | At::LdsSpace
+            | At::ScratchSpace => return Err(not_a_place()),
         })
     }
 }
@@ -135,7 +138,9 @@ pub(super) fn make(state: &mut State<'_, '_>, wave: u32, write: Write) -> Result
         Write::Vectors(first, lanes) => state.change_wave(wave, |wave| {
             for (lane, words) in lanes {
                 for (n, word) in words.into_iter().enumerate() {
-                    wave.vgpr[first + n][lane] = word;
+                    wave.vector_mut(first + n)[lane] = word;
+                    let written = (first + n + 1).saturating_sub(ACCUMULATION) as u32;
+                    wave.agprs_touched = wave.agprs_touched.max(written);
                 }
             }
         }),

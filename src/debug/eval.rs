@@ -77,7 +77,7 @@ pub(super) struct Place {
 pub(super) enum At {
     /// SGPRs by code: the first, and their number.
     Scalar(usize, usize),
-    /// VGPRs: the first, their number, a lane.
+    /// VGPRs, or from 256 on accumulation registers: the first, their number, a lane.
     Vector(usize, usize, Option<usize>),
     Scc,
     Mode,
@@ -86,6 +86,7 @@ pub(super) enum At {
     /// The files of registers, before an index.
     Scalars,
     Vectors,
+    Accumulation,
     /// A buffer: address and bytes.
     Buffer(u64, u64, String),
     /// Elements of guest memory: address and number; the buffer that they must be in.
@@ -137,6 +138,9 @@ impl Place {
 }
 
 /// The number at the end of a name such as `v12`.
+/// The number of a0 among the vector registers of a wave's state.
+pub(super) const ACCUMULATION: usize = 256;
+
 fn numbered(name: &str, letter: char) -> Option<usize> {
     let digits = name.strip_prefix(letter)?;
     let canonical = digits == "0" || !digits.starts_with('0');
@@ -291,7 +295,14 @@ impl Scope<'_> {
                     false,
                 );
             }
+            // Buffers are often called so.
+            let accumulation = self.gfx().has_agprs() && found.is_none();
+            if accumulation && let Some(number) = numbered(name, 'a') {
+                let file = Place::new(At::Accumulation, Dtype::U32, true);
+                return self.select(file, number as i128, number as i128, false);
+            }
             match name {
+                "a" if accumulation => return register(At::Accumulation),
                 "v" => return register(At::Vectors),
                 "s" => return register(At::Scalars),
                 "scc" => return register(At::Scc),
@@ -376,6 +387,12 @@ impl Scope<'_> {
                     true,
                 )
             }
+            At::Accumulation => {
+                self.check_register('a', last, 255)?;
+                let first = ACCUMULATION + first.max(0) as usize;
+                let at = At::Vector(first, count as usize, None);
+                Place::new(at, of_registers(count)?, true)
+            }
             At::Vector(first_register, registers, None) if !range => Place::new(
                 At::Vector(first_register, registers, Some(lane(first)?)),
                 dtype,
@@ -429,7 +446,7 @@ impl Scope<'_> {
             At::Scalar(_, count) | At::Vector(_, count, _) => 4 * count,
             At::Scc | At::Mode | At::Trapsts => 4,
             At::Pc => 8,
-            At::Scalars | At::Vectors => {
+            At::Scalars | At::Vectors | At::Accumulation => {
                 return Err(DebugError::Index(
                     "a register has a number, such as v3.f32".to_owned(),
                 ));
@@ -483,15 +500,15 @@ impl Scope<'_> {
         match &place.at {
             At::Scalar(first, count) => one(two(&self.wave()?.state.sgpr[*first..first + count])),
             At::Vector(first, count, lane) => {
-                let vgpr = &self.wave()?.state.vgpr;
+                let state = self.wave()?.state;
                 let high = |lane: usize| {
                     if *count == 2 {
-                        vgpr[first + 1][lane]
+                        state.vector(first + 1)[lane]
                     } else {
                         0
                     }
                 };
-                let bits = |lane: usize| two(&[vgpr[*first][lane], high(lane)]);
+                let bits = |lane: usize| two(&[state.vector(*first)[lane], high(lane)]);
                 match lane {
                     Some(lane) => one(bits(*lane)),
                     None => Ok(Value::Lanes(
@@ -527,12 +544,15 @@ impl Scope<'_> {
                 }
             }
             At::Buffer(address, ..) => Ok(Value::One(Scalar::new(Dtype::U64, *address))),
-            At::Scalars | At::Vectors | At::GlobalSpace | At::LdsSpace | At::ScratchSpace => {
-                Err(DebugError::Index(
-                    "a number in brackets was expected, such as s[4:5], v[3], lds[16], mem[0x1000]"
-                        .to_owned(),
-                ))
-            }
+            At::Scalars
+            | At::Vectors
+            | At::Accumulation
+            | At::GlobalSpace
+            | At::LdsSpace
+            | At::ScratchSpace => Err(DebugError::Index(
+                "a number in brackets was expected, such as s[4:5], v[3], lds[16], mem[0x1000]"
+                    .to_owned(),
+            )),
         }
     }
 

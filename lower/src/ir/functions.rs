@@ -519,7 +519,7 @@ effect_fns! {
     /// made.
     Fence: Some(Signature::of(&[]));
     /// For a sanitizer, before the site's access: its code ([`Observed::code`]), the lanes to announce, address low, address
-    /// high; for stores the data. Called if there is such a lane.
+    /// high, or in LDS two words whose sum is the offset; for stores the data. Called if there is such a lane.
     Observe: Some(Signature::of(&[Wave32, Wave64, Either, Either]).more(4));
     /// For a sanitizer, on arrival at a barrier: EXEC
     ObserveBarrier: Some(Signature::of(&[Wave64]));

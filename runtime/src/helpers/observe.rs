@@ -22,7 +22,21 @@ pub(super) fn observe(call: &mut Call<'_>) -> Result<(), ExitCode> {
         Observed::Store => Access::Write,
         Observed::Atomic => Access::Atomic,
     };
-    let (low, high) = (call.words(2), call.words(3));
+    let (mut low, mut high) = (call.words(2), call.words(3));
+    let offsets;
+    if space == Space::Lds as u32 {
+        // The second word is added.
+        let more = high.get(0);
+        high = Words::Wave(0);
+        match low {
+            Words::Wave(offset) => low = Words::Wave(offset.wrapping_add(more)),
+            Words::Lanes(lanes) if more != 0 => {
+                offsets = lanes.map(|offset| offset.wrapping_add(more));
+                low = Words::Lanes(&offsets);
+            }
+            Words::Lanes(_) => {}
+        }
+    }
     let lanes;
     let addresses = match shape(&low, &high, bytes) {
         Some(addresses) => addresses,

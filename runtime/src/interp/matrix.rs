@@ -28,6 +28,7 @@ use crate::math::{self, Env};
 
 mod sums;
 #[cfg(test)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "no arms of instructions")]
 mod tests;
 
 /// Most registers of a factor.

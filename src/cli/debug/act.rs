@@ -346,6 +346,10 @@ impl<'s> Shell<'s> {
             let value = self.debugger.evaluate(&format!("v{number}"))?.show(None)?;
             writeln!(out, "v{number} = {value}")?;
         }
+        for number in 0..wave.agprs_touched {
+            let value = self.debugger.evaluate(&format!("a{number}"))?.show(None)?;
+            writeln!(out, "a{number} = {value}")?;
+        }
         Ok(())
     }
 

@@ -258,6 +258,15 @@ fn fate(side: &Side, code: &LoadedCode) -> String {
     }
 }
 
+/// The number of a0 among the vector registers of a wave's state.
+const ACCUMULATION: usize = 256;
+
+/// The number of a vector register by its name.
+fn vector_number(name: &str) -> Option<usize> {
+    let number = |prefix| name.strip_prefix(prefix)?.parse::<usize>().ok();
+    number('v').or_else(|| number('a').map(|n| ACCUMULATION + n))
+}
+
 /// Registers to print: the scalar file whole, of the vector registers these.
 struct Chosen {
     sgprs: usize,
@@ -268,7 +277,9 @@ impl Chosen {
     fn all(state: &WaveState) -> Chosen {
         Chosen {
             sgprs: 128,
-            vgprs: (0..(state.vgpr_count as usize).min(256)).collect(),
+            vgprs: (0..(state.vgpr_count as usize).min(256))
+                .chain((0..state.touched_agprs().len()).map(|n| ACCUMULATION + n))
+                .collect(),
         }
     }
 
@@ -276,16 +287,20 @@ impl Chosen {
     fn new(list: &[RegisterDifference], inst: Option<&Inst>) -> Chosen {
         let differing = list.iter().filter(|difference| difference.lane.is_some());
         let mut vgprs: BTreeSet<usize> = differing
-            .filter_map(|difference| difference.register.strip_prefix('v')?.parse().ok())
+            .filter_map(|difference| vector_number(&difference.register))
             .take(SHOWN)
             .collect();
         if let Some(inst) = inst {
             let destinations = inst.dst.iter().zip(inst.desc.dst);
             for (operand, ty) in destinations.chain(inst.src.iter().zip(inst.desc.src)) {
-                if let Operand::Vgpr(first) = *operand {
-                    let first = usize::from(first);
-                    vgprs.extend(first..(first + ty.regs() as usize).min(256));
-                }
+                let (base, first) = match *operand {
+                    Operand::Vgpr(first) => (0, first),
+                    Operand::Agpr(first) => (ACCUMULATION, first),
+                    _ => continue,
+                };
+                let first = usize::from(first);
+                let end = (first + ty.regs() as usize).min(256);
+                vgprs.extend(base + first..base + end);
             }
         }
         Chosen { sgprs: 128, vgprs }
@@ -304,8 +319,11 @@ fn state(state: &WaveState, gfx: Gfx, chosen: &Chosen, out: &mut Output) -> anyh
     }
     for &register in &chosen.vgprs {
         for first in (0..LANES).step_by(8) {
-            let row = &state.vgpr[register][first..first + 8];
-            let name = format!("v{register}[{first}]");
+            let row = &state.vector(register)[first..first + 8];
+            let name = match register.checked_sub(ACCUMULATION) {
+                None => format!("v{register}[{first}]"),
+                Some(register) => format!("a{register}[{first}]"),
+            };
             writeln!(out, "  {name:<9}{}", words(row))?;
         }
     }

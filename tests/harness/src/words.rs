@@ -7,6 +7,7 @@ use frontend::target::Gfx;
 use crate::random::Random;
 
 pub mod image;
+mod matrix;
 mod memory;
 
 /// Destinations stay below these, so that prepared addresses survive a sequence.
@@ -113,8 +114,11 @@ fn sdst(r: &mut Random) -> u32 {
 pub fn random(r: &mut Random, gfx: Gfx, desc: &InstDesc, form: As) -> Option<Vec<u8>> {
     let opcode = u32::from(desc.opcodes.get(gfx)?);
     if form == As::Native
-        && let Some(words) = memory::random(r, gfx, desc, opcode)
+        && let Some(mut words) = memory::random(r, gfx, desc, opcode)
     {
+        if gfx.has_unified_vgprs() && r.once_in(4) {
+            matrix::accumulate(desc.encoding, &mut words);
+        }
         return Some(words.into_iter().flat_map(u32::to_le_bytes).collect());
     }
     let old = gfx.is_gfx6_7();
@@ -169,6 +173,9 @@ pub fn random(r: &mut Random, gfx: Gfx, desc: &InstDesc, form: As) -> Option<Vec
                 _ => opcode,
             };
             vop3(r, gfx, desc, promoted, vdst, &mut words);
+        }
+        (Encoding::Vop3p, As::Native) if matrix::is_matrix(desc.op) => {
+            words.extend(matrix::random(r, gfx, desc, opcode));
         }
         (Encoding::Vop3p, As::Native) => {
             let low = vdst | r.below(8) << 8 | r.below(8) << 11 | r.below(2) << 14;

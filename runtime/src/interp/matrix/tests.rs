@@ -192,7 +192,7 @@ impl Whole {
     fn check(&self, m: &Machine, acc: bool, want: &[i32], what: &str) {
         let factor = self.shape.factor;
         let file = if acc { &m.wave.agpr } else { &m.wave.vgpr };
-        for lane in 0..LANES {
+        (0..LANES).for_each(|lane| {
             for item in 0..self.c.len() / 64 {
                 let place = place(self.shape, lane, item);
                 let got = match factor {
@@ -207,7 +207,7 @@ impl Whole {
                 let want = sum_bits(factor, want[self.sum_at(place)]);
                 assert_eq!(got, want, "{what}: lane {lane} item {item} {place:?}");
             }
-        }
+        });
     }
 }
 

@@ -118,6 +118,7 @@ impl Server<'_, '_> {
             .shell
             .debugger
             .inspect(move |state| (state.lds().len(), state.scratch(wave).lane_bytes))?;
+        let agprs = self.shell.debugger.registers()?.agprs_touched != 0;
         let mut scopes = Vec::new();
         let mut scope = |name: &str, kind: Kind, registers: bool, indexed: Option<u64>| {
             let reference = self.handles.add(Handle::Scope(wave, kind));
@@ -138,6 +139,9 @@ impl Server<'_, '_> {
         scope("Special registers", Kind::Special, true, None);
         scope("Scalar registers", Kind::Scalars, true, None);
         scope("Vector registers", Kind::Vectors, true, None);
+        if agprs {
+            scope("Accumulation registers", Kind::Accumulation, true, None);
+        }
         if lds >= 4 {
             scope("LDS", Kind::Lds, false, Some(lds as u64 / 4));
         }

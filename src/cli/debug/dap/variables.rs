@@ -17,6 +17,7 @@ pub(super) enum Kind {
     Special,
     Scalars,
     Vectors,
+    Accumulation,
     Lds,
     Scratch,
 }
@@ -225,6 +226,7 @@ impl Server<'_, '_> {
             Kind::Special => SPECIAL.len() as u64,
             Kind::Scalars => u64::from(debugger.registers()?.sgpr_count).min(SCALARS),
             Kind::Vectors => debugger.registers()?.vgpr_count.into(),
+            Kind::Accumulation => debugger.registers()?.agprs_touched.into(),
             Kind::Lds => debugger.inspect(|state| state.lds().len() as u64 / 4)?,
             Kind::Scratch => {
                 let bytes = debugger.inspect(move |state| state.scratch(wave).lane_bytes)?;
@@ -253,8 +255,12 @@ impl Server<'_, '_> {
                     all.extend(self.variable(name, name, radix).ok());
                 }
             }
-            Kind::Scalars | Kind::Vectors => {
-                let letter = if kind == Kind::Scalars { 's' } else { 'v' };
+            Kind::Scalars | Kind::Vectors | Kind::Accumulation => {
+                let letter = match kind {
+                    Kind::Scalars => 's',
+                    Kind::Accumulation => 'a',
+                    _ => 'v',
+                };
                 for number in range {
                     let name = format!("{letter}{number}");
                     all.push(self.variable(&name, &name, radix)?);
