@@ -23,6 +23,12 @@ pub(crate) mod memory;
 pub mod text;
 pub mod verify;
 
+/// Vector registers: 256 VGPRs, then as many accumulation registers, as they lie in the wave.
+pub const VECTOR_REGISTERS: usize = 512;
+
+/// The number of accumulation register 0 among the vector registers.
+pub const FIRST_AGPR: u16 = 256;
+
 /// A value: an index into the block's nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Val(pub u32);
@@ -247,8 +253,8 @@ pub enum Op {
     LaneId,
     /// A scalar slot at block entry.
     ReadS(Slot),
-    /// A VGPR at block entry (all 64 lanes as stored).
-    ReadV(u8),
+    /// A vector register at block entry (all 64 lanes as stored).
+    ReadV(u16),
     // ---- integer, W32 or W64
     /// a + b
     Add,
@@ -654,8 +660,8 @@ pub struct Block {
     pub execs: Vec<(Val, Val)>,
     /// Scalar slots written, with their value at the end.
     pub writes_s: Vec<(Slot, Val)>,
-    /// VGPRs written, with their merged value at the end (`Select(ExecMask(e), new, old)`).
-    pub writes_v: Vec<(u8, Val)>,
+    /// Vector registers written, with their merged value at the end (`Select(ExecMask(e), new, old)`).
+    pub writes_v: Vec<(u16, Val)>,
     /// Terminator.
     pub term: Term,
     /// Guest instructions in it.

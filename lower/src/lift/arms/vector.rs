@@ -10,7 +10,7 @@ use frontend::ty::Ty;
 
 use crate::lift::arms::operands::{Args, Out, Src, read_mask, read32, read64};
 use crate::lift::arms::{Lowered, compare, convert, float, half, integer, lane, modifiers, packed};
-use crate::lift::guest::Guest;
+use crate::lift::guest::{Guest, register_behind, vector_register};
 use crate::lift::value::{M, U};
 
 /// Lowers a vector ALU instruction.
@@ -69,10 +69,8 @@ fn read_one<'b>(g: &mut Guest<'b>, operand: Operand, ty: Ty) -> Option<Src<'b>> 
         (_, 16 | 32) => Src::W(read32(g, operand)?),
         (_, 64) => Src::D(read64(g, operand)?),
         (_, 128) => {
-            let Operand::Vgpr(n) = operand else {
-                return None;
-            };
-            let word = |g: &mut Guest<'b>, i: u8| U::new(g.b, g.read_v(n.wrapping_add(i)));
+            let n = vector_register(operand)?;
+            let word = |g: &mut Guest<'b>, i: u8| U::new(g.b, g.read_v(register_behind(n, i)));
             Src::X([word(g, 0), word(g, 1), word(g, 2), word(g, 3)])
         }
         _ => return None,
@@ -132,8 +130,10 @@ fn read<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Args<'b>, Option<M<'b>>)>
 
 /// Writes 32 bits to register `i` of the operand, in the enabled lanes.
 fn write_word<'b>(g: &mut Guest<'b>, operand: Operand, i: u8, value: U<'b>, enable: Option<M<'b>>) {
-    let Operand::Vgpr(n) = operand else { return };
-    let n = n.wrapping_add(i);
+    let Some(n) = vector_register(operand) else {
+        return;
+    };
+    let n = register_behind(n, i);
     let value = match enable {
         None => value,
         Some(lanes) => {
@@ -190,6 +190,7 @@ fn swap(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
     else {
         return Lowered::Fallback;
     };
+    let (d, s) = (d.into(), s.into());
     let (old_d, old_s) = (g.read_v(d), g.read_v(s));
     g.write_v(d, old_s);
     g.write_v(s, old_d);
