@@ -16,9 +16,11 @@ use serde::{Deserialize, Serialize};
 use crate::profile::Outcome;
 
 pub use functions::{EffectFn, LaneFn};
+pub use matrix::MatrixCall;
 
 pub mod build;
 pub mod functions;
+pub mod matrix;
 pub(crate) mod memory;
 pub mod text;
 pub mod verify;
@@ -581,6 +583,16 @@ pub enum Term {
         /// Behind it.
         next: Target,
     },
+    /// [`EffectFn::Matrix`] on the vector registers in the wave: it reads and writes all lanes of
+    /// them. Scalar registers are unaffected.
+    Matrix {
+        /// The instruction.
+        site: SiteId,
+        /// What is multiplied.
+        call: MatrixCall,
+        /// Behind it.
+        next: Target,
+    },
 }
 
 impl Term {
@@ -590,7 +602,8 @@ impl Term {
             Term::Jump(next)
             | Term::Barrier { next }
             | Term::Fallback { next, .. }
-            | Term::ScalarMove { next, .. } => [Some(next), None],
+            | Term::ScalarMove { next, .. }
+            | Term::Matrix { next, .. } => [Some(next), None],
             Term::Branch { then, other, .. } => [Some(then), Some(other)],
             Term::Indirect(_) | Term::End | Term::Interpret { .. } => [None, None],
         };
@@ -706,6 +719,15 @@ impl Block {
             let [low, high] = [0, 1].map(|i| register(node.args[i]));
             low.filter(|low| high == Some(low + 1))
         })
+    }
+
+    /// The vector registers that it writes.
+    pub fn written_vectors(&self) -> impl Iterator<Item = u16> {
+        let matrix = match self.term {
+            Term::Matrix { call, .. } => call.writes(),
+            _ => 0..0,
+        };
+        self.writes_v.iter().map(|&(n, _)| n).chain(matrix)
     }
 
     /// The scalar slots that may have to be stored to the wave before the block is left: those

@@ -13,7 +13,7 @@ use crate::backend::object::Object;
 use crate::backend::placement::Placed;
 use crate::backend::x64::{self, Refused};
 use crate::host::{self, Host, Isa};
-use crate::ir::{FIRST_AGPR, Func, verify};
+use crate::ir::{Block, FIRST_AGPR, Func, verify};
 use crate::legalize::{self, Emitted};
 use crate::options::Options;
 use crate::profile::Shape;
@@ -416,9 +416,8 @@ fn described(
     emitted: Emitted,
     sizes: Vec<(u32, u32)>,
 ) -> Object {
-    let written = f.blocks.iter().flat_map(|b| &b.writes_v);
-    let (accumulation, plain): (Vec<u16>, Vec<u16>) =
-        written.map(|&(n, _)| n).partition(|&n| n >= FIRST_AGPR);
+    let written = f.blocks.iter().flat_map(Block::written_vectors);
+    let (accumulation, plain): (Vec<u16>, Vec<u16>) = written.partition(|&n| n >= FIRST_AGPR);
     let behind = |last: Option<u16>| last.map_or(0, |n| u32::from(n % FIRST_AGPR) + 1);
     let sites = f.sites.iter();
     let shape = emitted.notes.map(|notes| Box::new(notes.of_pieces(sizes)));

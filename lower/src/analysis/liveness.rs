@@ -248,6 +248,18 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
             }
             live
         }
+        Term::Matrix { call, next, .. } => {
+            let mut live = of(next);
+            for n in call.writes() {
+                live.put(n, false);
+                live.set(ALL_LANES + usize::from(n), false);
+            }
+            for n in call.reads() {
+                live.put(n, true);
+                live.set(ALL_LANES + usize::from(n), true);
+            }
+            live
+        }
         // The interpreter may read any register.
         Term::Fallback { .. } | Term::Indirect(_) | Term::Interpret { .. } => Live::ALL,
     }

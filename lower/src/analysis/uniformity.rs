@@ -112,6 +112,18 @@ struct Registers {
 }
 
 impl Registers {
+    /// A vector register has another value, about which nothing is known.
+    fn forget(&mut self, n: u16) {
+        if let Some(fact) = self.vgpr.get_mut(usize::from(n)) {
+            *fact = None;
+        }
+        self.tables.remove(&n);
+        self.pair.remove(&n);
+        if let Some(below) = n.checked_sub(1) {
+            self.pair.remove(&below);
+        }
+    }
+
     /// The constant that a value of a block is, if it is one.
     fn constant(&self, block: &Block, v: Val) -> Option<u64> {
         match block.nodes[v.index()].op {

@@ -89,7 +89,11 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     let from_vgpr = matches!(inst.src[0], Operand::Vgpr(_));
     // Only VGPRs can be indexed.
     let no_move = matches!(inst.op(), Op::MovRelS | Op::MovRelSD) && !from_vgpr;
-    if inst.op() == Op::Swap || no_move {
+    // Neither engine knows how indexing affects accumulation registers.
+    let operands = inst.src.iter().chain(&inst.dst);
+    let accumulates = operands.into_iter().any(|o| matches!(o, Operand::Agpr(_)));
+    let matrix = accumulates || matches!(inst.op(), Op::Mfma(_));
+    if inst.op() == Op::Swap || no_move || matrix {
         return Lowered::Fallback;
     }
     let site = sites.add(pc, inst);

@@ -20,6 +20,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
         Op::Nop | Op::ClrExcp => return Lowered::Done,
         Op::ReadLane | Op::WriteLane | Op::ReadFirstLane => return lane::lower(g, inst),
         Op::Swap => return swap(g, inst),
+        Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => return accumulation_move(g, inst),
         Op::Mov | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD => {}
         ops!(arithmetic | integer | logic | shifts | bits | compare | vector | vector_wide) => {}
         ops!(convert | rounding | float | float_wide | legacy | packed) => {}
@@ -182,6 +183,15 @@ fn write<'b>(g: &mut Guest<'b>, inst: &Inst, out: Out<'b>, enable: Option<M<'b>>
         Out::WM(_, mask) | Out::DM(_, mask) => write_mask(g, inst, inst.dst[1], mask, enable),
         Out::W(_) | Out::D(_) | Out::X(_) => {}
     }
+}
+
+/// Moves from or to accumulation registers, under EXEC like other vector instructions.
+fn accumulation_move(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
+    let Some(value) = read32(g, inst.src[0]) else {
+        return Lowered::Fallback;
+    };
+    write_word(g, inst.dst[0], 0, value, None);
+    Lowered::Done
 }
 
 /// `v_swap_b32`: both registers are written.
