@@ -16,12 +16,20 @@ use serde::{Deserialize, Serialize};
 use crate::profile::Outcome;
 
 pub use functions::{EffectFn, LaneFn};
+pub use matrix::MatrixCall;
 
 pub mod build;
 pub mod functions;
+pub mod matrix;
 pub(crate) mod memory;
 pub mod text;
 pub mod verify;
+
+/// Vector registers: 256 VGPRs, then as many accumulation registers, as they lie in the wave.
+pub const VECTOR_REGISTERS: usize = 512;
+
+/// The number of accumulation register 0 among the vector registers.
+pub const FIRST_AGPR: u16 = 256;
 
 /// A value: an index into the block's nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -247,8 +255,8 @@ pub enum Op {
     LaneId,
     /// A scalar slot at block entry.
     ReadS(Slot),
-    /// A VGPR at block entry (all 64 lanes as stored).
-    ReadV(u8),
+    /// A vector register at block entry (all 64 lanes as stored).
+    ReadV(u16),
     // ---- integer, W32 or W64
     /// a + b
     Add,
@@ -575,6 +583,16 @@ pub enum Term {
         /// Behind it.
         next: Target,
     },
+    /// [`EffectFn::Matrix`] on the vector registers in the wave: it reads and writes all lanes of
+    /// them. Scalar registers are unaffected.
+    Matrix {
+        /// The instruction.
+        site: SiteId,
+        /// What is multiplied.
+        call: MatrixCall,
+        /// Behind it.
+        next: Target,
+    },
 }
 
 impl Term {
@@ -584,7 +602,8 @@ impl Term {
             Term::Jump(next)
             | Term::Barrier { next }
             | Term::Fallback { next, .. }
-            | Term::ScalarMove { next, .. } => [Some(next), None],
+            | Term::ScalarMove { next, .. }
+            | Term::Matrix { next, .. } => [Some(next), None],
             Term::Branch { then, other, .. } => [Some(then), Some(other)],
             Term::Indirect(_) | Term::End | Term::Interpret { .. } => [None, None],
         };
@@ -654,8 +673,8 @@ pub struct Block {
     pub execs: Vec<(Val, Val)>,
     /// Scalar slots written, with their value at the end.
     pub writes_s: Vec<(Slot, Val)>,
-    /// VGPRs written, with their merged value at the end (`Select(ExecMask(e), new, old)`).
-    pub writes_v: Vec<(u8, Val)>,
+    /// Vector registers written, with their merged value at the end (`Select(ExecMask(e), new, old)`).
+    pub writes_v: Vec<(u16, Val)>,
     /// Terminator.
     pub term: Term,
     /// Guest instructions in it.
@@ -700,6 +719,15 @@ impl Block {
             let [low, high] = [0, 1].map(|i| register(node.args[i]));
             low.filter(|low| high == Some(low + 1))
         })
+    }
+
+    /// The vector registers that it writes.
+    pub fn written_vectors(&self) -> impl Iterator<Item = u16> {
+        let matrix = match self.term {
+            Term::Matrix { call, .. } => call.writes(),
+            _ => 0..0,
+        };
+        self.writes_v.iter().map(|&(n, _)| n).chain(matrix)
     }
 
     /// The scalar slots that may have to be stored to the wave before the block is left: those

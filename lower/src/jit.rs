@@ -7,12 +7,13 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 
 use crate::abi::{Context, ExitCode, Site};
+use crate::analysis::liveness::VectorBits;
 use crate::backend::cranelift::Compiler;
 use crate::backend::object::Object;
 use crate::backend::placement::Placed;
 use crate::backend::x64::{self, Refused};
 use crate::host::{self, Host, Isa};
-use crate::ir::{Func, verify};
+use crate::ir::{Block, FIRST_AGPR, Func, verify};
 use crate::legalize::{self, Emitted};
 use crate::options::Options;
 use crate::profile::Shape;
@@ -171,12 +172,19 @@ impl Compiled {
         self.object.vgprs
     }
 
-    /// VGPRs that are read before they are written, as bits; `full`: EXEC is all ones at the entry.
-    pub fn reads(&self, full: bool) -> &[u64; 4] {
+    /// Number of the first accumulation register from which on none is written.
+    pub fn agprs(&self) -> u32 {
+        self.object.agprs
+    }
+
+    /// Vector registers that are read before they are written; `full`: EXEC is all ones at the
+    /// entry.
+    pub fn reads(&self, full: bool) -> &VectorBits {
         &self.object.reads[usize::from(full)]
     }
 
-    /// The first VGPR that the code writes to the wave, 256 when it writes none.
+    /// The first vector register that the code writes to the wave, [`VECTOR_REGISTERS`](crate::ir::VECTOR_REGISTERS) when it
+    /// writes none.
     pub fn writes_from(&self) -> u32 {
         self.object.writes_from
     }
@@ -408,8 +416,9 @@ fn described(
     emitted: Emitted,
     sizes: Vec<(u32, u32)>,
 ) -> Object {
-    let written = f.blocks.iter().flat_map(|b| &b.writes_v);
-    let written = written.map(|&(n, _)| u32::from(n) + 1);
+    let written = f.blocks.iter().flat_map(Block::written_vectors);
+    let (accumulation, plain): (Vec<u16>, Vec<u16>) = written.partition(|&n| n >= FIRST_AGPR);
+    let behind = |last: Option<u16>| last.map_or(0, |n| u32::from(n % FIRST_AGPR) + 1);
     let sites = f.sites.iter();
     let shape = emitted.notes.map(|notes| Box::new(notes.of_pieces(sizes)));
     Object {
@@ -418,7 +427,8 @@ fn described(
         writes_from: emitted.writes_from,
         switches_waves: emitted.relays,
         straight: emitted.straight,
-        vgprs: written.max().unwrap_or(0),
+        vgprs: behind(plain.into_iter().max()),
+        agprs: behind(accumulation.into_iter().max()),
         guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
         sites: sites.map(|site| site.pc.wrapping_sub(base)).collect(),
         fallbacks: f.fallbacks.iter().map(|&name| name.to_owned()).collect(),

@@ -5,7 +5,7 @@
 use std::mem::offset_of;
 
 use crate::abi::Context;
-use crate::analysis::liveness::{self, Live};
+use crate::analysis::liveness::{self, Live, VectorBits};
 use crate::analysis::schedule::{self, Schedule, Segment};
 use crate::analysis::uniformity;
 use crate::ir::{Block, Func, Slot, Val, verify};
@@ -65,9 +65,10 @@ mod whole_wave;
 pub struct Emitted {
     /// Frame slots used.
     pub slots: u32,
-    /// VGPRs that are read before they are written; see [`liveness::reads`].
-    pub reads: [[u64; 4]; 2],
-    /// The first VGPR that the code writes to the wave, 256 when it writes none. Values that only
+    /// Vector registers that are read before they are written; see [`liveness::reads`].
+    pub reads: [VectorBits; 2],
+    /// The first vector register that the code writes to the wave, [`VECTOR_REGISTERS`](crate::ir::VECTOR_REGISTERS)
+    /// when it writes none. Values that only
     /// the writing block reads are not stored there. It is also 0 for baseline code that writes
     /// scalar registers to the wave.
     pub writes_from: u32,

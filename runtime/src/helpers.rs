@@ -29,6 +29,7 @@ mod integer;
 mod lane;
 #[cfg(target_arch = "x86_64")]
 mod lane_wide;
+mod matrix;
 mod memory;
 mod observe;
 mod relative;
@@ -59,9 +60,8 @@ enum Level {
 /// The table of the variants for a host.
 fn table_for(level: Level) -> Box<[usize]> {
     let lanes = LaneFn::ALL.iter().map(|&f| lane_fn(f, level));
-    let wide = level >= Level::Avx2;
     lanes
-        .chain(EffectFn::ALL.iter().map(|&f| effect_fn(f, wide)))
+        .chain(EffectFn::ALL.iter().map(|&f| effect_fn(f, level)))
         .collect()
 }
 
@@ -578,9 +578,15 @@ macro_rules! implementations {
         }
 
         /// The address of an implementation.
-        fn effect_fn(f: EffectFn, wide: bool) -> usize {
-            if let Some(common) = memory::common(f, wide) {
+        fn effect_fn(f: EffectFn, level: Level) -> usize {
+            if let Some(common) = memory::common(f, level >= Level::Avx2) {
                 return common;
+            }
+            #[cfg(target_arch = "x86_64")]
+            if f == EffectFn::Matrix
+                && let Some(wide) = matrix::wide(level)
+            {
+                return wide;
             }
             match f {
                 $(EffectFn::$name => effect::<{ EffectFn::$name as u16 }> as *const () as usize,)*
@@ -596,6 +602,7 @@ implementations! {
     Store: memory::store;
     Atomic: atomic::integer;
     ScalarRelative: relative::scalar;
+    Matrix: matrix::portable;
     AtomicFloat: atomic::float;
     BufferLoad: buffer::load;
     BufferStore: buffer::store;

@@ -55,7 +55,7 @@ fn can_run(isa: Isa) -> bool {
 }
 
 /// A region of one block with these results, behind which it waits.
-fn region_of(b: Build, writes_s: Vec<(Slot, Val)>, writes_v: Vec<(u8, Val)>) -> Func {
+fn region_of(b: Build, writes_s: Vec<(Slot, Val)>, writes_v: Vec<(u16, Val)>) -> Func {
     let (nodes, effects) = b.finish();
     let block = Block {
         pc: 0,

@@ -69,9 +69,9 @@ pub struct Form {
     /// The representation of each node that is needed.
     pub kinds: Vec<Option<Kind>>,
     /// VGPRs that are live after the iteration, with their new values.
-    pub outs: Vec<(u8, Val)>,
+    pub outs: Vec<(u16, Val)>,
     /// New values of pairs.
-    pub pair_outs: BTreeMap<u8, Val>,
+    pub pair_outs: BTreeMap<u16, Val>,
     /// Masks, with their new values.
     pub masks: BTreeMap<MaskPlace, Val>,
     /// Other scalars, with their new values.
@@ -94,11 +94,11 @@ pub struct Plan {
     /// The blocks of the loop.
     pub blocks: Vec<usize>,
     /// Loop-carried VGPRs: read and written, or written and live behind the loop.
-    pub carried: BTreeMap<u8, Kind>,
+    pub carried: BTreeMap<u16, Kind>,
     /// Pairs v[n:n+1] that are loop-carried or invariant as one 64-bit scalar with this stride.
-    pub pairs: BTreeMap<u8, i64>,
+    pub pairs: BTreeMap<u16, i64>,
     /// Strides of VGPRs that the loop only reads.
-    pub invariant: BTreeMap<u8, i64>,
+    pub invariant: BTreeMap<u16, i64>,
     /// Must EXEC be all ones?
     pub full: bool,
     /// The loop's exit.
@@ -188,7 +188,7 @@ pub fn unmerged(block: &Block, condition: LoopCondition, v: Val) -> Val {
 }
 
 /// The pair whose value at the start of the iteration a 64-bit value is.
-pub fn pair_read(block: &Block, node: &Node) -> Option<u8> {
+pub fn pair_read(block: &Block, node: &Node) -> Option<u16> {
     let read = |i: usize| match block.nodes[node.args[i].index()].op {
         Op::ReadV(n) => Some(n),
         _ => None,

@@ -11,33 +11,37 @@ use frontend::inst::M0;
 
 use crate::abi::RELATIVE_SGPRS;
 use crate::ir::functions::{EffectFn, LaneFn};
-use crate::ir::{Block, Func, Op, Slot, Target, Term, Val};
+use crate::ir::{Block, Func, Op, Slot, Target, Term, VECTOR_REGISTERS, Val};
 
 mod all_ones;
 
-/// A set of registers: 256 VGPRs, then the scalar slots; then one more bit for each VGPR, set if it
-/// is also live on lanes outside of EXEC.
+/// A set of registers: the vector registers, then the scalar slots; then one more bit for each
+/// vector register, set if it is also live on lanes outside of EXEC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Live([u64; 11]);
+pub struct Live([u64; ALL_LANES / 64 + VECTOR_WORDS]);
 
-/// Index of the first bit of VGPRs that are also live on lanes outside of EXEC.
-const ALL_LANES: usize = 448;
+/// Words of one bit for each vector register.
+pub const VECTOR_WORDS: usize = VECTOR_REGISTERS / 64;
+
+/// Index of the first bit of vector registers that are also live on lanes outside of EXEC.
+const ALL_LANES: usize = VECTOR_REGISTERS + 192;
 
 /// Bit number of a scalar slot.
 fn slot_bit(slot: Slot) -> usize {
-    256 + match slot {
-        Slot::Sgpr(n) => usize::from(n & 127),
-        Slot::Exec => 128,
-        Slot::Vcc => 129,
-        Slot::Scc => 130,
-        Slot::Mode => 131,
-        Slot::Temp(n) => 132 + usize::from(n),
-    }
+    VECTOR_REGISTERS
+        + match slot {
+            Slot::Sgpr(n) => usize::from(n & 127),
+            Slot::Exec => 128,
+            Slot::Vcc => 129,
+            Slot::Scc => 130,
+            Slot::Mode => 131,
+            Slot::Temp(n) => 132 + usize::from(n),
+        }
 }
 
 impl Live {
     /// The full set.
-    pub const ALL: Live = Live([u64::MAX; 11]);
+    pub const ALL: Live = Live([u64::MAX; ALL_LANES / 64 + VECTOR_WORDS]);
 
     fn bit(&self, n: usize) -> bool {
         self.0[n / 64] >> (n % 64) & 1 != 0
@@ -52,8 +56,8 @@ impl Live {
         }
     }
 
-    /// Is VGPR `n` in the set?
-    pub fn has(&self, n: u8) -> bool {
+    /// Is vector register `n` in the set?
+    pub fn has(&self, n: u16) -> bool {
         self.bit(usize::from(n))
     }
 
@@ -62,8 +66,8 @@ impl Live {
         self.bit(slot_bit(slot))
     }
 
-    /// Inserts or removes a VGPR.
-    pub fn put(&mut self, n: u8, on: bool) {
+    /// Inserts or removes a vector register.
+    pub fn put(&mut self, n: u16, on: bool) {
         self.set(usize::from(n), on);
     }
 
@@ -72,9 +76,9 @@ impl Live {
         self.set(slot_bit(slot), on);
     }
 
-    /// Makes live VGPRs live on all lanes.
+    /// Makes live vector registers live on all lanes.
     fn put_all_lanes(&mut self) {
-        for i in 0..4 {
+        for i in 0..VECTOR_WORDS {
             self.0[ALL_LANES / 64 + i] |= self.0[i];
         }
     }
@@ -91,16 +95,19 @@ impl Live {
     }
 }
 
-/// VGPRs that the region may read before it has written all their lanes, as bits; exits read all.
+/// Vector registers as bits.
+pub type VectorBits = [u64; VECTOR_WORDS];
+
+/// Vector registers that the region may read before it has written all their lanes; exits read all.
 /// First for any EXEC at the entry, then for all ones; `baseline`: EXEC is not tracked beyond the
 /// first block.
-pub fn reads(f: &Func, lives: &Lives, baseline: bool) -> [[u64; 4]; 2] {
-    let bits = |live: &Live| [live.0[0], live.0[1], live.0[2], live.0[3]];
+pub fn reads(f: &Func, lives: &Lives, baseline: bool) -> [VectorBits; 2] {
+    let bits = |live: &Live| VectorBits::try_from(&live.0[..VECTOR_WORDS]).expect("they begin it");
     let mut ones = Live::default();
     ones.put_slot(Slot::Exec, true);
     let full = live_at_start(&f.blocks[0], lives.end[0], Some(&ones), &mut Vec::new());
     let mut full = bits(&full);
-    if !baseline && full != [0; 4] {
+    if !baseline && full != [0; VECTOR_WORDS] {
         // EXEC is all ones again where the region restores its saved value.
         let lives = lives_where(f, Some(&all_ones::find(f)));
         full = bits(&lives.start[0]);
@@ -238,6 +245,18 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
             live.put_slot(Slot::Sgpr(M0), true);
             if value.is_none() {
                 (0..RELATIVE_SGPRS).for_each(|n| live.put_slot(Slot::Sgpr(n), true));
+            }
+            live
+        }
+        Term::Matrix { call, next, .. } => {
+            let mut live = of(next);
+            for n in call.writes() {
+                live.put(n, false);
+                live.set(ALL_LANES + usize::from(n), false);
+            }
+            for n in call.reads() {
+                live.put(n, true);
+                live.set(ALL_LANES + usize::from(n), true);
             }
             live
         }
@@ -503,7 +522,7 @@ fn live_at_start(block: &Block, live: Live, ones: Option<&Live>, space: &mut Vec
                 f: EffectFn::ReadRelative,
                 ..
             } => {
-                entry.0[..4].fill(u64::MAX);
+                entry.0[..VECTOR_WORDS].fill(u64::MAX);
                 entry.0[ALL_LANES / 64..].fill(u64::MAX);
             }
             Op::ReadS(slot) if demand != Demand::Nowhere => entry.set(slot_bit(slot), true),

@@ -75,7 +75,7 @@ pub struct Parallel {
     /// lane-0 scalars are meaningless, and it needs them for a uniform test, or since blocks may act on other lanes.
     pub needs_lanes: bool,
     /// VGPRs whose lanes some block uses; the others are used by their lane-0 scalar only.
-    pub vectors: BTreeSet<u8>,
+    pub vectors: BTreeSet<u16>,
     /// Lanes of a group.
     pub group: usize,
 }
@@ -519,7 +519,7 @@ impl Parallel {
             None => Live::ALL,
         };
         let written = self.written();
-        let mut vectors: BTreeSet<u8> = written.into_iter().filter(|&n| behind.has(n)).collect();
+        let mut vectors: BTreeSet<u16> = written.into_iter().filter(|&n| behind.has(n)).collect();
         loop {
             let before = vectors.len();
             for &b in &self.blocks {
@@ -533,7 +533,7 @@ impl Parallel {
     }
 
     /// Adds the VGPRs whose lanes block `b` uses.
-    fn vectors_of(&self, f: &Func, b: usize, vectors: &mut BTreeSet<u8>) {
+    fn vectors_of(&self, f: &Func, b: usize, vectors: &mut BTreeSet<u16>) {
         let (block, plan) = (&f.blocks[b], &self.code[&b]);
         let nothing = affine::BlockFacts::default();
         let facts = self.affine.blocks.get(&b).unwrap_or(&nothing);
@@ -636,7 +636,7 @@ impl Parallel {
     }
 
     /// VGPRs that some block writes and that are live at its end.
-    pub fn written(&self) -> BTreeSet<u8> {
+    pub fn written(&self) -> BTreeSet<u16> {
         let plans = self.code.values();
         plans
             .flat_map(|plan| plan.vgprs.iter().map(|w| w.0))

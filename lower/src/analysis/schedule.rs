@@ -6,7 +6,7 @@
 
 use crate::analysis::liveness::{self, Live};
 use crate::host::Host;
-use crate::ir::{Block, Node, Op, Val, Vary, Width};
+use crate::ir::{Block, Node, Op, VECTOR_REGISTERS, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
 
 /// Class of a node.
@@ -27,7 +27,7 @@ pub enum Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The VGPR's home in the wave.
-    Home(u8),
+    Home(u16),
     /// A slot of the frame (W64: this one and the next).
     Frame(u32),
 }
@@ -38,7 +38,7 @@ pub struct Segment {
     /// Lane nodes to compute, in order.
     pub nodes: Vec<Val>,
     /// VGPRs stored at the end of each group.
-    pub stores: Vec<(u8, Val)>,
+    pub stores: Vec<(u16, Val)>,
     /// Lane values stored to frame slots.
     pub spills: Vec<(Val, u32)>,
     /// Masks of which the 64 bits are collected.
@@ -230,7 +230,7 @@ impl Planner<'_> {
 
     /// Is `v` the merge of a whole-wave node's result into VGPR `n` under that node's own mask,
     /// with the old value dead afterwards? Then the node may write the home directly.
-    fn writes_home(&self, n: u8, v: Val) -> Option<Val> {
+    fn writes_home(&self, n: u16, v: Val) -> Option<Val> {
         let node = self.node(v);
         if node.op != Op::Select {
             return None;
@@ -261,7 +261,7 @@ impl Planner<'_> {
     }
 
     /// Does node `i` read the old value of VGPR `n`?
-    fn reads(&self, i: usize, n: u8) -> bool {
+    fn reads(&self, i: usize, n: u16) -> bool {
         let mut reads = false;
         self.each_operand(i, |a| reads |= self.node(a).op == Op::ReadV(n));
         reads
@@ -353,10 +353,10 @@ fn assign_times(p: &mut Planner<'_>) {
 
 /// The segment that stores each written VGPR; a VGPR that a whole-wave node writes itself is
 /// omitted and gets its location here.
-fn store_times(p: &mut Planner<'_>, live: &Live) -> Vec<(u8, Val, i32)> {
+fn store_times(p: &mut Planner<'_>, live: &Live) -> Vec<(u16, Val, i32)> {
     // The last segment in which each home's old value is read: users in a gap count as the segment
     // behind it.
-    let mut last_read = [-1i32; 256];
+    let mut last_read = [-1i32; VECTOR_REGISTERS];
     for i in 0..p.block.nodes.len() {
         if !p.s.needed[i] || p.s.class[i] == Class::Leaf {
             continue;
@@ -407,7 +407,7 @@ fn store_times(p: &mut Planner<'_>, live: &Live) -> Vec<(u8, Val, i32)> {
 }
 
 /// As `last_read` of VGPR `n`, without the merge `v` into `n` itself.
-fn old_value_read(p: &Planner<'_>, n: u8, v: Val) -> i32 {
+fn old_value_read(p: &Planner<'_>, n: u16, v: Val) -> i32 {
     let mut last = -1;
     for i in 0..p.block.nodes.len() {
         if !p.s.needed[i] || p.s.class[i] == Class::Leaf || i == v.index() {
@@ -430,7 +430,7 @@ fn old_value_read(p: &Planner<'_>, n: u8, v: Val) -> i32 {
 }
 
 /// Allocates memory for results of whole-wave nodes and for lane values that outlive their segment.
-fn place_values(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
+fn place_values(p: &mut Planner<'_>, stores: &[(u16, Val, i32)]) {
     let count = p.block.nodes.len();
     let mut outlives = vec![false; count];
     for i in 0..count {
@@ -468,7 +468,7 @@ fn place_values(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
     }
 }
 
-fn collect(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
+fn collect(p: &mut Planner<'_>, stores: &[(u16, Val, i32)]) {
     let count = p.block.nodes.len();
     let mut last = -1;
     for i in 0..count {

@@ -100,9 +100,9 @@ pub(crate) fn is_small(stride: i64) -> bool {
 struct Registers {
     vgpr: Vec<Option<Fact>>,
     /// v[n:n+1] as one value, where it has a stronger fact than its halves.
-    pair: HashMap<u8, Fact>,
+    pair: HashMap<u16, Fact>,
     /// VGPRs that are not affine but a uniform base plus constant offsets.
-    tables: HashMap<u8, TableFact>,
+    tables: HashMap<u16, TableFact>,
     /// SGPR pairs that hold a value EXEC had.
     saved: HashMap<u8, Set>,
     vcc: Option<Set>,
@@ -112,6 +112,18 @@ struct Registers {
 }
 
 impl Registers {
+    /// A vector register has another value, about which nothing is known.
+    fn forget(&mut self, n: u16) {
+        if let Some(fact) = self.vgpr.get_mut(usize::from(n)) {
+            *fact = None;
+        }
+        self.tables.remove(&n);
+        self.pair.remove(&n);
+        if let Some(below) = n.checked_sub(1) {
+            self.pair.remove(&below);
+        }
+    }
+
     /// The constant that a value of a block is, if it is one.
     fn constant(&self, block: &Block, v: Val) -> Option<u64> {
         match block.nodes[v.index()].op {
@@ -170,12 +182,12 @@ pub struct Guard {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoopEntry {
     /// VGPRs and their strides modulo 2^32.
-    pub vgprs: BTreeMap<u8, u32>,
+    pub vgprs: BTreeMap<u16, u32>,
     /// Pairs v[n:n+1] and their strides, which hold between lanes for which the low word does not
     /// wrap.
-    pub pairs: BTreeMap<u8, u64>,
+    pub pairs: BTreeMap<u16, u64>,
     /// The pairs for which that is a condition. The word that may wrap is not known: it was widened before.
-    pub guarded_pairs: BTreeSet<u8>,
+    pub guarded_pairs: BTreeSet<u16>,
     /// Scalar slots that hold constants.
     pub constants: BTreeMap<Slot, u64>,
     /// Not for loops alone.
@@ -184,8 +196,8 @@ pub struct LoopEntry {
 
 impl LoopEntry {
     /// The low register of the pair that a VGPR belongs to.
-    pub fn pair_with(&self, n: u8) -> Option<u8> {
-        let is_pair = |low: &u8| self.pairs.contains_key(low);
+    pub fn pair_with(&self, n: u16) -> Option<u16> {
+        let is_pair = |low: &u16| self.pairs.contains_key(low);
         let below = n.checked_sub(1).filter(is_pair);
         below.or(Some(n).filter(is_pair))
     }
@@ -195,9 +207,9 @@ impl LoopEntry {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct EntrySets {
     /// Those on which the facts about a VGPR hold.
-    vgprs: BTreeMap<u8, Set>,
+    vgprs: BTreeMap<u16, Set>,
     /// Those on which the facts about a pair hold.
-    pairs: BTreeMap<u8, Set>,
+    pairs: BTreeMap<u16, Set>,
     /// Those in an SGPR pair that holds a value EXEC had.
     saved: BTreeMap<u8, Set>,
 }
@@ -339,7 +351,7 @@ pub fn analyse(f: &Func, start: u64, tables: bool, all_blocks: bool) -> Facts {
     };
     let bits = start;
     let mut start = Registers {
-        vgpr: vec![None; vgprs(f)],
+        vgpr: vec![None; vector_registers(f)],
         pair: HashMap::default(),
         tables: HashMap::default(),
         saved: HashMap::default(),
@@ -415,9 +427,9 @@ pub fn analyse(f: &Func, start: u64, tables: bool, all_blocks: bool) -> Facts {
     nothing
 }
 
-/// Number of VGPRs that the region may query: up to the last that it reads or writes, and those
-/// that hold ids.
-fn vgprs(f: &Func) -> usize {
+/// Number of vector registers that the region may query: up to the last that it reads or writes,
+/// and those that hold ids.
+pub(crate) fn vector_registers(f: &Func) -> usize {
     let read = |block: &Block| {
         let nodes = block.nodes.iter();
         let read = nodes.filter_map(|node| match node.op {
@@ -439,14 +451,14 @@ impl Analysis<'_> {
         let sets = with_sets.then(|| EntrySets {
             vgprs: vgprs
                 .clone()
-                .filter_map(|(n, f)| Some((n as u8, f.filter(|f| holds(f))?.set)))
+                .filter_map(|(n, f)| Some((n as u16, f.filter(|f| holds(f))?.set)))
                 .collect(),
             pairs: pairs.clone().map(|(&n, f)| (n, f.set)).collect(),
             saved: entry.saved.iter().map(|(&n, &set)| (n, set)).collect(),
         });
         LoopEntry {
             vgprs: vgprs
-                .filter_map(|(n, f)| Some((n as u8, f.filter(|f| holds(f))?.stride as u32)))
+                .filter_map(|(n, f)| Some((n as u16, f.filter(|f| holds(f))?.stride as u32)))
                 .collect(),
             pairs: pairs.clone().map(|(&n, f)| (n, f.stride)).collect(),
             guarded_pairs: pairs.filter(|(_, f)| f.guarded).map(|(&n, _)| n).collect(),

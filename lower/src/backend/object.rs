@@ -20,9 +20,11 @@ pub struct Object {
     pub guest_insts: u32,
     /// Number of the first VGPR from which on none is written.
     pub vgprs: u32,
-    /// VGPRs that are read before they are written; see `liveness::reads`.
-    pub reads: [[u64; 4]; 2],
-    /// The first VGPR that it writes to the wave; see `Emitted::writes_from`.
+    /// Number of the first accumulation register from which on none is written.
+    pub agprs: u32,
+    /// Vector registers that are read before they are written; see `liveness::reads`.
+    pub reads: [[u64; 8]; 2],
+    /// The first vector register that it writes to the wave; see `Emitted::writes_from`.
     pub writes_from: u32,
     /// At barriers and ends it switches to other waves; see [`crate::abi::Context::last`].
     pub switches_waves: bool,

@@ -441,6 +441,9 @@ effect_fns! {
     /// The site's `s_movrel`, all scalar registers being in the wave: (the value that `s_movreld`
     /// moves) -> nothing. A source beyond the wave's registers is s0, a destination is not written.
     ScalarRelative: None;
+    /// The site's `v_mfma`, all vector registers being in the wave: the words of a
+    /// [`MatrixCall`](crate::ir::MatrixCall) -> nothing
+    Matrix: None;
     // ---- called by arms
     /// Float atomics that depend on MODE: address low, address high, EXEC, atomic code, MODE,
     /// FLAT_SCRATCH and the LDS limit (of FLAT, else 0), data… -> old value by lane (0, 1 or 2

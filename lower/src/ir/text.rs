@@ -26,8 +26,8 @@ use ron::extensions::Extensions;
 
 use crate::abi::Site;
 use crate::ir::{
-    Args, Block, Counted, Func, Node, Op, SiteId, Slot, Target, Term, Type, Val, Vary, Width,
-    verify,
+    Args, Block, Counted, Func, MatrixCall, Node, Op, SiteId, Slot, Target, Term, Type, Val, Vary,
+    Width, verify,
 };
 use crate::profile::Outcome;
 
@@ -156,6 +156,11 @@ fn term(term: &Term) -> String {
         Term::ScalarMove { site, value, next } => {
             let value = value.map(|v| format!(" %{}", v.0)).unwrap_or_default();
             format!("move site {}{value} {}", site.0, target(next))
+        }
+        Term::Matrix { site, call, next } => {
+            let [registers, shape, constant] = call.words();
+            let words = format!("{registers:#x} {shape:#x} {constant:#x}");
+            format!("matrix site {} {words} {}", site.0, target(next))
         }
     }
 }
@@ -314,6 +319,16 @@ impl<'a> Words<'a> {
                 };
                 let next = self.target()?;
                 Term::ScalarMove { site, value, next }
+            }
+            "matrix" => {
+                self.expect("site")?;
+                let site = SiteId(self.number()?);
+                let words = [self.number()?, self.number()?, self.number()?];
+                let Some(call) = MatrixCall::from_words(words) else {
+                    return self.error("these words are no matrix instruction".to_owned());
+                };
+                let next = self.target()?;
+                Term::Matrix { site, call, next }
             }
             other => return self.error(format!("{other} begins nothing that a block has")),
         })

@@ -100,6 +100,13 @@ fn block(b: &Block, f: &Func) -> Checked {
             }
             site_of(f, *site)
         }
+        Term::Matrix { site, call, .. } => {
+            rule(
+                call.is_valid(),
+                "a matrix instruction has no such registers",
+            )?;
+            site_of(f, *site)
+        }
         Term::Jump(_) | Term::Barrier { .. } | Term::End | Term::Interpret { .. } => Ok(()),
     }
 }

@@ -284,7 +284,7 @@ impl Emitter<'_> {
             return false;
         };
         let segments = plan.segments.iter();
-        let written: HashSet<u8> = segments
+        let written: HashSet<u16> = segments
             .take_while(|s| !std::ptr::eq(*s, segment))
             .flat_map(|s| s.stores.iter().map(|&(n, _)| n))
             .collect();

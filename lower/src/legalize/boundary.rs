@@ -12,7 +12,7 @@ use super::{Code, Emitter, Region, home_offset, offset32, wave_switch};
 use crate::abi::{Context, ExitCode};
 use crate::analysis::interchange::MaskPlace;
 use crate::analysis::liveness::{self, Live, Lives};
-use crate::ir::{Func, Op, Slot, Target, Term};
+use crate::ir::{Func, Op, Slot, Target, Term, VECTOR_REGISTERS};
 use crate::maps::HashMap;
 use crate::passes::sink;
 use crate::vir::patterns::halves_of;
@@ -145,7 +145,7 @@ impl Boundary {
             exit,
             separate_exits: false,
             switches: false,
-            writes_from: 256,
+            writes_from: VECTOR_REGISTERS as u32,
             block: 0,
             held: HashMap::default(),
         }
@@ -166,8 +166,8 @@ impl Boundary {
         self.held.clear();
     }
 
-    /// Offset in the wave of a VGPR's home, for a store to it: updates `writes_from`.
-    pub(super) fn home_to_write(&mut self, n: u8) -> i32 {
+    /// Offset in the wave of a vector register's home, for a store to it: updates `writes_from`.
+    pub(super) fn home_to_write(&mut self, n: u16) -> i32 {
         self.writes_from = self.writes_from.min(n.into());
         home_offset(n)
     }

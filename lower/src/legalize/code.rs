@@ -41,8 +41,8 @@ pub(super) fn offset32(n: usize) -> i32 {
     i32::try_from(n).expect("structures are small")
 }
 
-/// Offset in the wave of a VGPR's home.
-pub(super) fn home_offset(n: u8) -> i32 {
+/// Offset in the wave of a vector register's home.
+pub(super) fn home_offset(n: u16) -> i32 {
     offset32(offset_of!(WaveState, vgpr) + usize::from(n) * size_of::<LaneSlot>())
 }
 

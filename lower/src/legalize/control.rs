@@ -98,6 +98,18 @@ impl Emitter<'_> {
                 self.boundary.load_slots(&mut self.code, live);
                 self.jump(next);
             }
+            Term::Matrix { site, call, next } => {
+                for n in call.writes() {
+                    self.boundary.home_to_write(n);
+                }
+                let words = call
+                    .words()
+                    .map(|word| self.code.integer(types::I64, word.cast_signed()));
+                let args = self.calls.store_args(&mut self.code, &words);
+                // It cannot fault.
+                self.code.call_effect(EffectFn::Matrix, *site, args, args);
+                self.jump(next);
+            }
         }
     }
 

@@ -47,9 +47,9 @@ struct Iteration<'p> {
     body: Body,
     /// The scalars of values held as such.
     bases: HashMap<Val, Value>,
-    carried: BTreeMap<u8, Carried>,
-    pairs: BTreeMap<u8, Variable>,
-    invariant: BTreeMap<u8, Variable>,
+    carried: BTreeMap<u16, Carried>,
+    pairs: BTreeMap<u16, Variable>,
+    invariant: BTreeMap<u16, Variable>,
     /// Loop-carried masks.
     masks: BTreeMap<MaskPlace, Vec<Variable>>,
     /// Further results of loads: scalars or vectors.

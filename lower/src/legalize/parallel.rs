@@ -41,10 +41,10 @@ struct Group<'p> {
     at: usize,
     schedule: Schedule,
     body: Body,
-    vgprs: BTreeMap<u8, Vec<Variable>>,
+    vgprs: BTreeMap<u16, Vec<Variable>>,
     /// Lane-0 scalars of the VGPRs that the region writes.
-    carried: BTreeMap<u8, Variable>,
-    fixed: BTreeMap<u8, Value>,
+    carried: BTreeMap<u16, Variable>,
+    fixed: BTreeMap<u16, Value>,
     /// Lane-0 scalars of the block's values.
     bases: HashMap<Val, Value>,
     /// The block's 64-bit masks as lane masks. Not in `body.values`: a constant may be a mask and a number of 64 bits.
@@ -143,7 +143,7 @@ impl Code<'_> {
     }
 
     /// A VGPR as the group's vectors.
-    fn group_register(&mut self, g: &Group<'_>, n: u8) -> Vec<Value> {
+    fn group_register(&mut self, g: &Group<'_>, n: u16) -> Vec<Value> {
         match g.vgprs.get(&n) {
             Some(vars) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
             None => self.reload(&g.body, Place::Home(n)),
@@ -287,7 +287,7 @@ impl Emitter<'_> {
         }
         let behind = plan.exit.block().map_or(Live::ALL, |b| live_in[b]);
         let windows = self.scratch_windows(plan, fail);
-        let written: Vec<u8> = plan
+        let written: Vec<u16> = plan
             .written()
             .intersection(&plan.vectors)
             .copied()
@@ -324,7 +324,7 @@ impl Emitter<'_> {
             let none = self.code.b.iconst(types::I64, 0);
             self.code.b.def_var(var, none);
         }
-        let outs: Vec<(u8, Option<u32>)> = written
+        let outs: Vec<(u16, Option<u32>)> = written
             .iter()
             .filter(|&&n| behind.has(n))
             .map(|&n| {
@@ -441,7 +441,7 @@ impl Emitter<'_> {
         self.code.b.jump(general, &[]);
 
         self.code.b.switch_to_block(done);
-        let shadows: Vec<(u8, u32)> = outs
+        let shadows: Vec<(u16, u32)> = outs
             .iter()
             .filter_map(|&(n, slot)| Some((n, slot?)))
             .collect();

@@ -4,11 +4,11 @@
 
 use frontend::desc::Encoding;
 use frontend::inst::{Inst, M0, Operand, Special};
-use frontend::op::{Data, Space};
+use frontend::op::{Data, Op as GuestOp, Space};
 
 use crate::abi::Site;
 use crate::ir::build::types;
-use crate::ir::{Op, SiteId, Val};
+use crate::ir::{MatrixCall, Op, SiteId, Val};
 use crate::lift::guest::Guest;
 use crate::lift::value::{M, U};
 
@@ -24,6 +24,7 @@ mod half;
 mod image;
 mod integer;
 mod lane;
+mod matrix;
 pub(crate) mod memory;
 mod modifiers;
 mod operands;
@@ -40,6 +41,8 @@ pub enum Lowered {
     Done,
     /// An `s_movrel`, which ends its block as [`Term::ScalarMove`](crate::ir::Term::ScalarMove) with this value.
     ScalarMove(Option<Val>),
+    /// A matrix instruction, which ends its block as [`Term::Matrix`](crate::ir::Term::Matrix).
+    Matrix(MatrixCall),
     /// The interpreter must run it (nothing was changed).
     Fallback,
 }
@@ -59,11 +62,6 @@ impl Sites {
 
 /// Lowers one instruction that does not change the flow of control.
 pub fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
-    // Accumulation registers are not lowered anywhere.
-    let mut operands = inst.src.iter().chain(&inst.dst);
-    if operands.any(|operand| matches!(operand, Operand::Agpr(_))) {
-        return Lowered::Fallback;
-    }
     if relative::applies(inst, g.indexing) {
         return relative::lower(g, inst, pc, sites);
     }
@@ -75,6 +73,9 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered 
     g.lds_direct = None;
     if inst.src.contains(&Operand::Special(Special::LdsDirect)) {
         g.lds_direct = Some(lds_direct(g, inst, pc, sites));
+    }
+    if let GuestOp::Mfma(shape) = inst.op() {
+        return matrix::lower(g, inst, shape);
     }
     match inst.desc.encoding {
         Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopk | Encoding::Sopc | Encoding::Sopp => {

@@ -8,6 +8,7 @@ use frontend::inst::{EXEC_LO, Inst, Operand, Special};
 use frontend::op::{BranchIf, Op};
 use frontend::state::mode;
 
+use crate::ir::{FIRST_AGPR, VECTOR_REGISTERS};
 use crate::lift::region::{
     Decoded, Key, Request, Waits, behind, branch_target, is_control, is_interpreted, key_behind,
 };
@@ -51,22 +52,25 @@ fn is_arithmetic(inst: &Inst) -> bool {
 }
 
 /// Live vector registers.
-type LiveVgprs = [bool; 256];
+type LiveVgprs = [bool; VECTOR_REGISTERS];
 
 /// The conservative answer for unexplored code.
-const ALL: LiveVgprs = [true; 256];
+const ALL: LiveVgprs = [true; VECTOR_REGISTERS];
 
 /// No register is live at the end of a program.
-const NONE: LiveVgprs = [false; 256];
+const NONE: LiveVgprs = [false; VECTOR_REGISTERS];
 
 /// The vector registers of an operand.
 fn registers(operand: Operand, count: usize) -> impl Iterator<Item = usize> {
     let first = match operand {
         Operand::Vgpr(n) => Some(usize::from(n)),
+        Operand::Agpr(n) => Some(usize::from(FIRST_AGPR) + usize::from(n)),
         _ => None,
     };
     let count = count.max(1);
-    first.into_iter().flat_map(move |n| n..(n + count).min(256))
+    first
+        .into_iter()
+        .flat_map(move |n| n..(n + count).min(VECTOR_REGISTERS))
 }
 
 /// Transfer function: live registers before an instruction from those after it.

@@ -7,7 +7,7 @@ use frontend::target::Gfx;
 
 use crate::ir::build::Build;
 use crate::ir::build::types;
-use crate::ir::{Block, Op, Slot, Term, Val, Width};
+use crate::ir::{Block, FIRST_AGPR, Op, Slot, Term, VECTOR_REGISTERS, Val, Width};
 use crate::lift::arms::relative::Indexing;
 
 /// Current register values of the block under translation.
@@ -32,8 +32,8 @@ pub struct Guest<'b> {
     pub accumulator: Option<Operand>,
     sgpr: [Option<Val>; 128],
     sgpr_dirty: [bool; 128],
-    vgpr: Box<[Option<Val>; 256]>,
-    vgpr_dirty: Box<[bool; 256]>,
+    vgpr: Box<[Option<Val>; VECTOR_REGISTERS]>,
+    vgpr_dirty: Box<[bool; VECTOR_REGISTERS]>,
     exec: Option<Val>,
     exec_dirty: bool,
     vcc: Option<Val>,
@@ -44,10 +44,24 @@ pub struct Guest<'b> {
     mode_dirty: bool,
 }
 
+/// The vector register `i` behind `n`; VGPRs and accumulation registers wrap each among themselves.
+pub fn register_behind(n: u16, i: u8) -> u16 {
+    n & FIRST_AGPR | (n + u16::from(i)) & (FIRST_AGPR - 1)
+}
+
+/// The vector register of an operand, the first one of several.
+pub fn vector_register(operand: Operand) -> Option<u16> {
+    match operand {
+        Operand::Vgpr(n) => Some(n.into()),
+        Operand::Agpr(n) => Some(FIRST_AGPR + u16::from(n)),
+        _ => None,
+    }
+}
+
 /// The VGPRs saved by [`Guest::replace_lanes`].
 pub struct SavedLanes {
-    vgpr: Box<[Option<Val>; 256]>,
-    dirty: Box<[bool; 256]>,
+    vgpr: Box<[Option<Val>; VECTOR_REGISTERS]>,
+    dirty: Box<[bool; VECTOR_REGISTERS]>,
 }
 
 impl<'b> Guest<'b> {
@@ -65,8 +79,8 @@ impl<'b> Guest<'b> {
             accumulator: None,
             sgpr: [None; 128],
             sgpr_dirty: [false; 128],
-            vgpr: Box::new([None; 256]),
-            vgpr_dirty: Box::new([false; 256]),
+            vgpr: Box::new([None; VECTOR_REGISTERS]),
+            vgpr_dirty: Box::new([false; VECTOR_REGISTERS]),
             exec: None,
             exec_dirty: false,
             vcc: None,
@@ -217,15 +231,15 @@ impl<'b> Guest<'b> {
         self.b.pure(Op::ExecMask, &[exec])
     }
 
-    /// All 64 lanes of a VGPR, for consumers that read other lanes or ignore EXEC.
-    pub fn read_v_all(&mut self, n: u8) -> Val {
+    /// All 64 lanes of a vector register, for consumers that read other lanes or ignore EXEC.
+    pub fn read_v_all(&mut self, n: u16) -> Val {
         let b = self.b;
         *self.vgpr[usize::from(n)].get_or_insert_with(|| b.leaf(Op::ReadV(n), types::L32))
     }
 
     /// A VGPR for a consumer whose effect is confined to the currently active lanes: inactive lanes
     /// of the result are unspecified, which avoids the merge.
-    pub fn read_v(&mut self, n: u8) -> Val {
+    pub fn read_v(&mut self, n: u16) -> Val {
         let all = self.read_v_all(n);
         self.active(all)
     }
@@ -242,7 +256,7 @@ impl<'b> Guest<'b> {
     }
 
     /// Writes a VGPR in the active lanes.
-    pub fn write_v(&mut self, n: u8, v: Val) {
+    pub fn write_v(&mut self, n: u16, v: Val) {
         let mask = self.exec_mask();
         let old = self.read_v_all(n);
         let merged = self.b.pure(Op::Select, &[mask, v, old]);
@@ -250,7 +264,7 @@ impl<'b> Guest<'b> {
     }
 
     /// Writes all 64 lanes of a VGPR (`v_writelane` and the like merge explicitly).
-    pub fn write_v_all(&mut self, n: u8, v: Val) {
+    pub fn write_v_all(&mut self, n: u16, v: Val) {
         self.vgpr[usize::from(n)] = Some(v);
         self.vgpr_dirty[usize::from(n)] = true;
     }
@@ -271,24 +285,24 @@ impl<'b> Guest<'b> {
     }
 
     /// Replaces all VGPRs and returns the previous values for [`Guest::restore_lanes`].
-    pub fn replace_lanes(&mut self, values: &[(u8, Val)]) -> SavedLanes {
-        let mut vgpr = Box::new([None; 256]);
+    pub fn replace_lanes(&mut self, values: &[(u16, Val)]) -> SavedLanes {
+        let mut vgpr = Box::new([None; VECTOR_REGISTERS]);
         for &(n, v) in values {
             vgpr[usize::from(n)] = Some(v);
         }
         SavedLanes {
             vgpr: std::mem::replace(&mut self.vgpr, vgpr),
-            dirty: std::mem::replace(&mut self.vgpr_dirty, Box::new([false; 256])),
+            dirty: std::mem::replace(&mut self.vgpr_dirty, Box::new([false; VECTOR_REGISTERS])),
         }
     }
 
     /// Restores the VGPRs; returns the values written meanwhile.
-    pub fn restore_lanes(&mut self, saved: SavedLanes) -> Vec<(u8, Val)> {
+    pub fn restore_lanes(&mut self, saved: SavedLanes) -> Vec<(u16, Val)> {
         let vgpr = std::mem::replace(&mut self.vgpr, saved.vgpr);
         let dirty = std::mem::replace(&mut self.vgpr_dirty, saved.dirty);
         let written = vgpr.iter().zip(dirty.iter()).enumerate();
         written
-            .filter_map(|(n, (&v, &dirty))| v.filter(|_| dirty).map(|v| (n as u8, v)))
+            .filter_map(|(n, (&v, &dirty))| v.filter(|_| dirty).map(|v| (n as u16, v)))
             .collect()
     }
 
@@ -324,7 +338,7 @@ impl<'b> Guest<'b> {
 
     /// The block's writes: scalar slots and VGPRs with their values at its end.
     #[allow(clippy::type_complexity, reason = "a pair of plain lists")]
-    pub fn writes(&self) -> (Vec<(Slot, Val)>, Vec<(u8, Val)>) {
+    pub fn writes(&self) -> (Vec<(Slot, Val)>, Vec<(u16, Val)>) {
         let mut scalars = Vec::new();
         for (n, value) in self.sgpr.iter().enumerate() {
             if let (Some(v), true) = (*value, self.sgpr_dirty[n]) {
@@ -346,9 +360,9 @@ impl<'b> Guest<'b> {
         let mut lanes = Vec::new();
         for (n, value) in self.vgpr.iter().enumerate() {
             if let (Some(v), true) = (*value, self.vgpr_dirty[n])
-                && self.b.parts(v).0 != Op::ReadV(n as u8)
+                && self.b.parts(v).0 != Op::ReadV(n as u16)
             {
-                lanes.push((n as u8, v));
+                lanes.push((n as u16, v));
             }
         }
         (scalars, lanes)

@@ -577,7 +577,8 @@ impl Region {
                 let next = self.target(behind(pc, &inst), pc, mode_bits);
                 term = Some(match lowered {
                     Lowered::ScalarMove(value) => Term::ScalarMove { site, value, next },
-                    _ => Term::Fallback { site, next },
+                    Lowered::Matrix(call) => Term::Matrix { site, call, next },
+                    Lowered::Done | Lowered::Fallback => Term::Fallback { site, next },
                 });
                 break;
             }

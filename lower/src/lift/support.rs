@@ -91,7 +91,7 @@ pub fn support_of(inst: &Inst, gfx: Gfx) -> Support {
     match nodes(inst, gfx) {
         (Lowered::Fallback, _) if inst.mem.gds => Support::Refused,
         (Lowered::Fallback, _) => Support::Interp,
-        (Lowered::ScalarMove(_), _) => Support::Helper,
+        (Lowered::ScalarMove(_) | Lowered::Matrix(_), _) => Support::Helper,
         (Lowered::Done, nodes) if nodes.iter().any(calls) => Support::Helper,
         (Lowered::Done, _) => Support::Native,
     }

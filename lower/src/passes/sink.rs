@@ -188,17 +188,17 @@ impl Step<'_> {
     }
 
     /// Is the first block's write of a VGPR live?
-    fn is_live(&self, n: u8) -> bool {
+    fn is_live(&self, n: u16) -> bool {
         self.live_other.has(n) || self.live.has(n)
     }
 
     /// The writes to sink.
-    fn choose(&self) -> Vec<(u8, Val)> {
+    fn choose(&self) -> Vec<(u16, Val)> {
         let first = &self.f.blocks[self.p];
         let writes = first.writes_v.iter().copied();
         let writes = writes.filter(|&(n, _)| self.is_live(n));
-        let writes: Vec<(u8, Val)> = writes.collect();
-        let mut chosen: Vec<(u8, Val, BTreeSet<u8>)> = Vec::new();
+        let writes: Vec<(u16, Val)> = writes.collect();
+        let mut chosen: Vec<(u16, Val, BTreeSet<u16>)> = Vec::new();
         for &(n, v) in &writes {
             if self.live_other.has(n) {
                 continue;
@@ -211,8 +211,8 @@ impl Step<'_> {
         }
         // Their operands must not be written before.
         loop {
-            let late: HashSet<u8> = chosen.iter().map(|&(n, ..)| n).collect();
-            let early: HashSet<u8> = writes
+            let late: HashSet<u16> = chosen.iter().map(|&(n, ..)| n).collect();
+            let early: HashSet<u16> = writes
                 .iter()
                 .map(|&(n, _)| n)
                 .filter(|n| !late.contains(n))
@@ -249,7 +249,7 @@ struct Copy<'a> {
     first: usize,
     done: HashMap<Val, Val>,
     /// VGPRs that the values read.
-    reads: BTreeSet<u8>,
+    reads: BTreeSet<u16>,
 }
 
 impl<'a> Copy<'a> {
@@ -373,7 +373,7 @@ impl<'a> Copy<'a> {
 }
 
 /// A block with reads of some VGPRs replaced by values in `build`.
-fn replace_reads(block: &Block, build: &Build, late: &HashMap<u8, Val>) -> Block {
+fn replace_reads(block: &Block, build: &Build, late: &HashMap<u16, Val>) -> Block {
     let replace = |_, node: &Node, _: &[Val]| match node.op {
         Op::ReadV(n) => late.get(&n).copied(),
         _ => None,

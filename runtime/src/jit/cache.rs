@@ -188,6 +188,7 @@ fn encode(object: &Object, out: &mut Vec<u8>) {
     number(out, u64::from(object.frame_slots));
     number(out, u64::from(object.guest_insts));
     number(out, u64::from(object.vgprs));
+    number(out, u64::from(object.agprs));
     for &word in object.reads.as_flattened() {
         number(out, word);
     }
@@ -266,7 +267,8 @@ fn decode(bytes: &[u8]) -> Option<Object> {
     let frame_slots = reader.small()?;
     let guest_insts = reader.small()?;
     let vgprs = reader.small()?;
-    let mut reads = [[0; 4]; 2];
+    let agprs = reader.small()?;
+    let mut reads = [[0; 8]; 2];
     for word in reads.as_flattened_mut() {
         *word = reader.number()?;
     }
@@ -293,6 +295,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         frame_slots,
         guest_insts,
         vgprs,
+        agprs,
         reads,
         writes_from,
         switches_waves,

@@ -83,12 +83,14 @@ pub(super) struct Region {
     pub(super) code: Arc<Compiled>,
     /// It is translated retranslate when it is hot.
     pub(super) retranslate: bool,
-    /// Requirements checked at each entry: its frame slots and VGPRs.
+    /// Requirements checked at each entry: its frame slots, VGPRs and accumulation registers.
     pub(super) slots: usize,
     pub(super) vgprs: u32,
-    /// Number after the last VGPR that it reads before it writes it; see [`Compiled::reads`].
+    pub(super) agprs: u32,
+    /// Number after the last vector register that it reads before it writes it; see
+    /// [`Compiled::reads`].
     pub(super) reads_end: [u32; 2],
-    /// The first VGPR that it writes to the wave.
+    /// The first vector register that it writes to the wave.
     pub(super) writes_from: u32,
     /// It switches between waves; see [`Compiled::switches_waves`].
     pub(super) switches_waves: bool,
@@ -104,6 +106,7 @@ impl Region {
             retranslate,
             slots: code.frame_slots() as usize,
             vgprs: code.vgprs(),
+            agprs: code.agprs(),
             writes_from: code.writes_from(),
             switches_waves: code.switches_waves(),
             straight: code.straight(),

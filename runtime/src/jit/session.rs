@@ -10,6 +10,8 @@ use std::time::Instant;
 use frontend::WaveState;
 use frontend::state::LANES;
 use lower::abi::{Context, ExitCode, SETTLED, Settled};
+use lower::analysis::liveness::VectorBits;
+use lower::ir::FIRST_AGPR;
 use lower::profile::Shape;
 
 use super::JitEngine;
@@ -320,11 +322,11 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         for (wave, start) in waves.iter_mut().zip(&self.starts) {
             wave.sgpr = *start;
             wave.sgpr[number] = id;
-            wave.clear_agprs();
             (wave.pc, wave.mode, wave.scc, wave.resume) = (pc, mode, 0, resume);
             let ids = wave.vgprs_stale[0] as usize;
             let reads = region.code.reads(wave.exec() == u64::MAX);
-            clear_those(wave, reads, ids..256);
+            clear_those(wave, reads, ids..VGPRS);
+            clear_accumulation(wave, reads);
         }
     }
 
@@ -437,6 +439,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 // Those that have not begun may begin with another region, which reads other registers.
                 for wave in &mut waves[index as usize + 1..] {
                     wave.vgprs_stale[1] = wave.vgprs_touched;
+                    wave.clear_agprs();
                 }
             }
             if matches!(exit, ExitCode::Barrier | ExitCode::End) {
@@ -519,7 +522,6 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             for index in 0..waves.len() {
                 let wave = &mut *waves[index];
                 wave.sgpr[number] = id;
-                wave.clear_agprs();
                 host.group.select(index as u32);
                 let exit = self.machine.enter((engine, region), wave, host);
                 if exit == ExitCode::End && wave.start != 0 {
@@ -650,6 +652,7 @@ fn fault(wave: &mut WaveState, host: &mut Host<'_, '_>) -> WaveFault {
 #[inline]
 fn admit(wave: &mut WaveState, region: &Region) {
     wave.vgprs_touched = wave.vgprs_touched.max(region.vgprs);
+    wave.agprs_touched = wave.agprs_touched.max(region.agprs);
 }
 
 /// Of the VGPRs that the dispatch left uninitialized, does the region read none but the work-item
@@ -702,21 +705,42 @@ fn may_follow(waves: &[Box<WaveState>], region: &Region) -> bool {
 }
 
 /// Makes those stale VGPRs 0 of which the bits are set.
-fn clear_some(wave: &mut WaveState, which: &[u64; 4]) {
+fn clear_some(wave: &mut WaveState, which: &VectorBits) {
     let [first, end] = wave.vgprs_stale.map(|n| n as usize);
     clear_those(wave, which, first..end);
 }
 
+/// VGPRs of a wave.
+const VGPRS: usize = FIRST_AGPR as usize;
+
 /// Makes those VGPRs within a range 0 of which the bits are set.
 #[inline]
-fn clear_those(wave: &mut WaveState, which: &[u64; 4], range: Range<usize>) {
-    for (word, &bits) in which.iter().enumerate() {
+fn clear_those(wave: &mut WaveState, which: &VectorBits, range: Range<usize>) {
+    each(&which[..VGPRS / 64], |n| {
+        if range.contains(&n) {
+            wave.vgpr[n] = [0; LANES];
+        }
+    });
+}
+
+/// Makes those accumulation registers 0 that a wave may have written and of which the bits are set.
+#[inline]
+fn clear_accumulation(wave: &mut WaveState, which: &VectorBits) {
+    let touched = wave.agprs_touched as usize;
+    each(&which[VGPRS / 64..], |n| {
+        if n < touched {
+            wave.agpr[n] = [0; LANES];
+        }
+    });
+}
+
+/// Calls a function with the number of each bit that is set.
+#[inline(always)]
+fn each(words: &[u64], mut f: impl FnMut(usize)) {
+    for (word, &bits) in words.iter().enumerate() {
         let mut bits = bits;
         while bits != 0 {
-            let n = word * 64 + bits.trailing_zeros() as usize;
-            if range.contains(&n) {
-                wave.vgpr[n] = [0; LANES];
-            }
+            f(word * 64 + bits.trailing_zeros() as usize);
             bits &= bits - 1;
         }
     }

@@ -313,7 +313,7 @@ fn check(level: HostLevel, isa: Option<Isa>, group: Option<u8>) {
             let b = Build::new();
             let value = |n: usize, lane: bool| {
                 let word = |n: usize| match lane {
-                    true => b.leaf(Op::ReadV(n as u8), types::L32),
+                    true => b.leaf(Op::ReadV(n as u16), types::L32),
                     false => b.leaf(Op::ReadS(Slot::Sgpr(n as u8)), types::W32),
                 };
                 match words {
@@ -324,9 +324,9 @@ fn check(level: HostLevel, isa: Option<Isa>, group: Option<u8>) {
             let zero = b.constant(Width::W32, 0);
             let results = [true, false].map(|lane| {
                 let sources = [0, 1, 2].map(|n| value(n, lane));
-                let [bit, plain] = [6, 7].map(|n| {
+                let [bit, plain] = [6u8, 7].map(|n| {
                     let word = match lane {
-                        true => b.leaf(Op::ReadV(n), types::L32),
+                        true => b.leaf(Op::ReadV(n.into()), types::L32),
                         false => b.leaf(Op::ReadS(Slot::Sgpr(n)), types::W32),
                     };
                     b.pure(Op::Icmp(Icmp::Ne), &[word, zero])
@@ -340,7 +340,9 @@ fn check(level: HostLevel, isa: Option<Isa>, group: Option<u8>) {
             let [lanes, scalars] = results;
             let lanes = lanes.into_iter().enumerate();
             let scalars = scalars.into_iter().enumerate();
-            let writes_v = lanes.map(|(i, v)| (RESULT + i as u8, v)).collect();
+            let writes_v = lanes
+                .map(|(i, v)| (u16::from(RESULT) + i as u16, v))
+                .collect();
             let writes_s = scalars
                 .map(|(i, v)| (Slot::Sgpr(16 + i as u8), v))
                 .collect();

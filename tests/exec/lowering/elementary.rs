@@ -70,9 +70,9 @@ const HARD_ROOTS: [u32; 4] = [0x3f7f_fffe, 0x3f09_f038, 0x3fba_2a39, 0x3fda_e942
 fn compiled(tested: &Tested, isa: Isa) -> Compiled {
     let b = Build::new();
     let mut writes_v = Vec::new();
-    for n in 0..REGISTERS as u8 {
+    for n in 0..REGISTERS as u16 {
         let v = b.leaf(Op::ReadV(n), types::L32);
-        writes_v.push((n + REGISTERS as u8, (tested.by_lane)(&b, v)));
+        writes_v.push((n + REGISTERS as u16, (tested.by_lane)(&b, v)));
     }
     let region = region_of(b, Vec::new(), writes_v);
     let options = Options {

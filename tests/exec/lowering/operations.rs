@@ -256,7 +256,7 @@ fn region(tested: &Tested) -> Func {
     for &width in &tested.args {
         let mut read = || {
             let n = words.len() as u8;
-            let v = b.leaf(Op::ReadV(n), types::L32);
+            let v = b.leaf(Op::ReadV(n.into()), types::L32);
             words.push(v);
             (v, b.leaf(Op::ReadS(Slot::Sgpr(n)), types::W32))
         };
@@ -285,8 +285,8 @@ fn region(tested: &Tested) -> Func {
     };
     let mut writes_v = Vec::new();
     for (i, r) in by_lane.into_iter().enumerate() {
-        let old = b.leaf(Op::ReadV(8 + i as u8), types::L32);
-        writes_v.push((8 + i as u8, b.pure(Op::Select, &[mask, r, old])));
+        let old = b.leaf(Op::ReadV(8 + i as u16), types::L32);
+        writes_v.push((8 + i as u16, b.pure(Op::Select, &[mask, r, old])));
     }
     let mut writes_s = Vec::new();
     for (i, r) in results(b.pure(tested.op, &wave)).into_iter().enumerate() {

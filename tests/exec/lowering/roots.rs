@@ -44,7 +44,7 @@ fn compiled(b: Build, writes: Writes, (level, isa): (HostLevel, Option<Isa>)) ->
     compiled
 }
 
-type Writes = (Vec<(Slot, lower::ir::Val)>, Vec<(u8, lower::ir::Val)>);
+type Writes = (Vec<(Slot, lower::ir::Val)>, Vec<(u16, lower::ir::Val)>);
 
 /// Code for the root's reciprocal of v[0:1] in v[2:3], and of s[0:1] in s[16:17].
 fn rsq(host: (HostLevel, Option<Isa>)) -> Compiled {

@@ -21,11 +21,11 @@ pub struct IfConverted {
     /// Registers with unknown values at the end.
     pub unknown_s: BTreeSet<Slot>,
     /// See `unknown_s`.
-    pub unknown_v: BTreeSet<u8>,
+    pub unknown_v: BTreeSet<u16>,
     /// Scalar slots that an iteration does not change on lanes that are inactive when it begins.
     pub kept_s: BTreeSet<Slot>,
     /// VGPRs likewise.
-    pub kept_v: BTreeSet<u8>,
+    pub kept_v: BTreeSet<u16>,
     /// How it ends.
     pub latch: Latch,
     /// Its exit.
@@ -61,7 +61,7 @@ const MAX_NODES: usize = 600;
 #[derive(Clone, Default, PartialEq)]
 struct State {
     slots: BTreeMap<Slot, Option<Val>>,
-    vgprs: BTreeMap<u8, Option<Val>>,
+    vgprs: BTreeMap<u16, Option<Val>>,
 }
 
 struct IfConverter<'a> {
@@ -168,7 +168,7 @@ impl IfConverter<'_> {
         }
     }
 
-    fn vgpr(&self, n: u8) -> Option<Val> {
+    fn vgpr(&self, n: u16) -> Option<Val> {
         match self.state.vgprs.get(&n) {
             Some(&v) => v,
             None => Some(self.b.leaf(Op::ReadV(n), types::L32)),
@@ -176,7 +176,7 @@ impl IfConverter<'_> {
     }
 
     /// Registers that are unchanged on a lane whose bit of `exec` is 0.
-    fn kept(&self, exec: Val) -> (BTreeSet<Slot>, BTreeSet<u8>) {
+    fn kept(&self, exec: Val) -> (BTreeSet<Slot>, BTreeSet<u16>) {
         let slots = self.state.slots.iter().filter(|&(&slot, &v)| {
             let old = self.b.leaf(Op::ReadS(slot), slot.ty());
             v.is_some_and(|v| self.same_without(exec, v, old))
@@ -400,7 +400,7 @@ impl IfConverter<'_> {
                 self.state.slots.insert(slot, None);
             }
         }
-        let vgprs: Vec<u8> = self.state.vgprs.keys().copied().collect();
+        let vgprs: Vec<u16> = self.state.vgprs.keys().copied().collect();
         for n in vgprs {
             let old = match before.vgprs.get(&n) {
                 Some(&v) => v,

@@ -34,9 +34,9 @@ pub struct LaneSerial {
     /// The blocks of the loop.
     pub blocks: Vec<usize>,
     /// VGPRs that are loop-carried or live behind the loop, with their new values.
-    pub outs: BTreeMap<u8, Val>,
+    pub outs: BTreeMap<u16, Val>,
     /// Pairs v[n:n+1] of those that are loop-carried as one value, with their new values.
-    pub pairs: BTreeMap<u8, Val>,
+    pub pairs: BTreeMap<u16, Val>,
     /// Masks, with their new values.
     pub masks: BTreeMap<MaskPlace, Val>,
     /// Other scalars, with their new values.
@@ -48,14 +48,14 @@ pub struct LaneSerial {
     /// The mask that collects the lanes that left: the loop ends for a lane in it.
     pub left: Option<MaskPlace>,
     /// Pairs held relative to the arena's base: mostly addresses.
-    pub based: BTreeSet<u8>,
+    pub based: BTreeSet<u16>,
     /// Those of the VGPRs that are live after the loop.
-    pub keep: BTreeSet<u8>,
+    pub keep: BTreeSet<u16>,
     /// The trip count; see [`LaneSerial::find_trip_count`].
     pub count: Option<Count>,
     /// Words and pairs that counted iterations do not hold: each is stepped by a power of two, of
     /// which this is the exponent.
-    pub steady: BTreeMap<u8, u32>,
+    pub steady: BTreeMap<u16, u32>,
     /// How the addresses of loads progress.
     pub recurrences: BTreeMap<Val, Recurrence>,
     /// Which wave values are made of lanes' bits.
@@ -247,7 +247,7 @@ impl LaneSerial {
     }
 
     /// The pair, loop-carried as one value, that a value is.
-    pub fn pair_at(&self, v: Val) -> Option<u8> {
+    pub fn pair_at(&self, v: Val) -> Option<u16> {
         let n = pair_read(&self.block, &self.block.nodes[v.index()])?;
         self.pairs.contains_key(&n).then_some(n)
     }
@@ -269,7 +269,7 @@ impl LaneSerial {
     }
 
     /// Is a VGPR half of a pair that is loop-carried as one value?
-    pub fn in_pair(&self, n: u8) -> bool {
+    pub fn in_pair(&self, n: u16) -> bool {
         let above = n.checked_sub(1);
         self.pairs.contains_key(&n) || above.is_some_and(|m| self.pairs.contains_key(&m))
     }
@@ -337,7 +337,7 @@ impl LaneSerial {
     }
 
     /// The loop-carried pair to which an address adds the rest.
-    pub fn base_pair(&self, terms: &[(Term, u32)]) -> Option<u8> {
+    pub fn base_pair(&self, terms: &[(Term, u32)]) -> Option<u16> {
         let mut pairs = terms.iter().filter_map(|&(term, shift)| match term {
             Term::Wide(v) if shift == 0 => self.pair_at(v),
             _ => None,
@@ -346,7 +346,7 @@ impl LaneSerial {
     }
 
     /// The pairs that are the bases of loads' addresses.
-    fn addresses(&self) -> BTreeSet<u8> {
+    fn addresses(&self) -> BTreeSet<u16> {
         let loads = self.block.effects.iter().filter_map(|&load| {
             let node = &self.block.nodes[load.index()];
             let wide = self.block.nodes[node.args[0].index()].ty.width == Width::W64;
@@ -359,20 +359,20 @@ impl LaneSerial {
     /// Finds the pairs that are read and written as one value.
     fn join_pairs(&mut self) {
         let mut last = None;
-        let reads: BTreeSet<u8> = self
+        let reads: BTreeSet<u16> = self
             .block
             .nodes
             .iter()
             .filter_map(|node| pair_read(&self.block, node))
             .collect();
         for n in reads {
-            let new = |n: u8| Some(unmerged(&self.block, self.condition, *self.outs.get(&n)?));
+            let new = |n: u16| Some(unmerged(&self.block, self.condition, *self.outs.get(&n)?));
             let wide = match (new(n), n.checked_add(1).and_then(new)) {
                 (Some(low), Some(high)) => pair_of(&self.block, low, high),
                 _ => None,
             };
             if let Some(wide) = wide
-                && last.is_none_or(|m: u8| m + 1 < n)
+                && last.is_none_or(|m: u16| m + 1 < n)
             {
                 self.pairs.insert(n, wide);
                 last = Some(n);
@@ -430,7 +430,7 @@ impl LaneSerial {
             );
             let is_slow = |v: Val| loaded[self.resolve(v).index()];
             let before = (slow.len(), slow_masks.len());
-            let mut outs: Vec<(u8, Val)> = self.outs.iter().map(|(&n, &v)| (n, v)).collect();
+            let mut outs: Vec<(u16, Val)> = self.outs.iter().map(|(&n, &v)| (n, v)).collect();
             for (&n, &v) in &self.pairs {
                 outs.extend([(n, v), (n + 1, v)]);
             }

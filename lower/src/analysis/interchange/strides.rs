@@ -12,15 +12,15 @@ pub(super) struct Strides {
     /// Of each node that is needed.
     pub(super) kinds: Vec<Option<Kind>>,
     /// VGPRs at the start of the iteration, if they are read.
-    pub(super) vgprs: BTreeMap<u8, Kind>,
+    pub(super) vgprs: BTreeMap<u16, Kind>,
     /// Pairs that are loop-carried or invariant as one value.
-    pub(super) pairs: BTreeMap<u8, i64>,
+    pub(super) pairs: BTreeMap<u16, i64>,
     /// Their new values, if they have any.
-    pub(super) pair_outs: BTreeMap<u8, Val>,
+    pub(super) pair_outs: BTreeMap<u16, Val>,
     /// Other loop-carried VGPRs.
-    pub(super) carried: BTreeMap<u8, Kind>,
+    pub(super) carried: BTreeMap<u16, Kind>,
     /// Other invariant VGPRs with strides.
-    pub(super) invariant: BTreeMap<u8, i64>,
+    pub(super) invariant: BTreeMap<u16, i64>,
 }
 
 impl Strides {
@@ -29,7 +29,7 @@ impl Strides {
     /// an iteration, `entry` are the facts where the loop begins.
     pub(super) fn find(
         (block, condition, is_mask): (&Block, LoopCondition, &[bool]),
-        (needed, written): (&[bool], &BTreeMap<u8, Val>),
+        (needed, written): (&[bool], &BTreeMap<u16, Val>),
         entry: &LoopEntry,
     ) -> Option<Strides> {
         let nodes = block.nodes.iter().zip(needed);
@@ -37,7 +37,7 @@ impl Strides {
             Op::ReadV(n) if needed => Some(n),
             _ => None,
         });
-        let read: BTreeSet<u8> = read.collect();
+        let read: BTreeSet<u16> = read.collect();
         let mut p = Planner {
             block,
             condition,
@@ -73,7 +73,7 @@ impl Strides {
             Some((n, pair_of(block, *lo, *hi)?))
         });
         let pair_outs = pair_outs.collect();
-        let in_pair = |n: u8| {
+        let in_pair = |n: u16| {
             p.pairs.contains_key(&n) || n.checked_sub(1).is_some_and(|m| p.pairs.contains_key(&m))
         };
         let mut carried = BTreeMap::new();
@@ -134,7 +134,7 @@ impl Strides {
         self.any_of(&self.carried)
     }
 
-    fn any_of(&self, vgprs: &BTreeMap<u8, Kind>) -> bool {
+    fn any_of(&self, vgprs: &BTreeMap<u16, Kind>) -> bool {
         let affine = |kind: &Kind| matches!(kind, Kind::Affine(_));
         !self.pairs.is_empty() || vgprs.values().any(affine)
     }
@@ -150,8 +150,8 @@ struct Planner<'a> {
     condition: LoopCondition,
     /// Which nodes are masks.
     is_mask: &'a [bool],
-    vgprs: BTreeMap<u8, Kind>,
-    pairs: BTreeMap<u8, i64>,
+    vgprs: BTreeMap<u16, Kind>,
+    pairs: BTreeMap<u16, i64>,
 }
 
 impl Planner<'_> {
@@ -159,7 +159,7 @@ impl Planner<'_> {
     fn separate(&mut self) {
         let mut last = None;
         self.pairs.retain(|&n, _| {
-            let apart = last.is_none_or(|m: u8| m + 1 < n);
+            let apart = last.is_none_or(|m: u16| m + 1 < n);
             if apart {
                 last = Some(n);
             }
@@ -250,7 +250,7 @@ impl Planner<'_> {
     }
 
     /// Drops the strides that an iteration does not preserve; true if all were preserved.
-    fn kept(&mut self, kinds: &[Option<Kind>], written: &BTreeMap<u8, Val>) -> bool {
+    fn kept(&mut self, kinds: &[Option<Kind>], written: &BTreeMap<u16, Val>) -> bool {
         let block = self.block;
         let before = (self.pairs.len(), self.vgprs.clone());
         self.pairs.retain(

@@ -33,11 +33,11 @@ pub struct EntryFacts {
 /// Finds the facts of a loop. `carried` are the VGPRs that are loop-carried by themselves.
 pub(super) fn entry_facts(
     form: &Form,
-    carried: &BTreeMap<u8, Kind>,
-    pairs: &BTreeMap<u8, i64>,
+    carried: &BTreeMap<u16, Kind>,
+    pairs: &BTreeMap<u16, i64>,
 ) -> EntryFacts {
-    let changes = |n: u8| {
-        let in_pair = |n: u8| form.pair_outs.contains_key(&n);
+    let changes = |n: u16| {
+        let in_pair = |n: u16| form.pair_outs.contains_key(&n);
         carried.contains_key(&n) || in_pair(n) || n.checked_sub(1).is_some_and(in_pair)
     };
     let mut stays = vec![false; form.block.nodes.len()];
@@ -116,7 +116,7 @@ fn trips(form: &Form, stays: &[bool]) -> Option<Trips> {
 /// The step of a load's address; `None` if it has no constant one.
 fn advance(
     form: &Form,
-    pairs: &BTreeMap<u8, i64>,
+    pairs: &BTreeMap<u16, i64>,
     stays: &[bool],
     load: Val,
 ) -> Option<Option<Val>> {

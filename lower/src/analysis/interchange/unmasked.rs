@@ -18,7 +18,7 @@ pub struct Unmasked {
     /// Its nodes, with the final values of VGPRs, scalars and masks.
     pub block: Block,
     /// VGPRs.
-    pub vgprs: BTreeMap<u8, Val>,
+    pub vgprs: BTreeMap<u16, Val>,
     /// Scalars.
     pub slots: Vec<(Slot, Val)>,
     /// Masks that become constants.
@@ -44,7 +44,7 @@ const MAX_CONDITIONS: usize = 3;
 pub(super) struct Iteration<'a> {
     pub(super) block: &'a Block,
     pub(super) needed: &'a [bool],
-    pub(super) vgprs: &'a BTreeMap<u8, Val>,
+    pub(super) vgprs: &'a BTreeMap<u16, Val>,
     pub(super) slots: &'a [(Slot, Val)],
     pub(super) masks: &'a BTreeMap<MaskPlace, Val>,
 }

@@ -100,7 +100,7 @@ impl Masks {
 /// The values that a loop must compute.
 pub(super) struct Used {
     pub(super) needed: Vec<bool>,
-    pub(super) vgprs: BTreeMap<u8, Val>,
+    pub(super) vgprs: BTreeMap<u16, Val>,
     pub(super) masks: BTreeMap<MaskPlace, Val>,
     pub(super) slots: Vec<(Slot, Val)>,
 }
@@ -144,11 +144,11 @@ impl Used {
             LoopCondition::Unmasked => {}
         }
         let written_s: BTreeMap<Slot, Val> = block.writes_s.iter().copied().collect();
-        let written_v: BTreeMap<u8, Val> = block.writes_v.iter().copied().collect();
+        let written_v: BTreeMap<u16, Val> = block.writes_v.iter().copied().collect();
         let slots = written_s.keys().chain(&converted.unknown_s);
         let mut slots: Vec<Slot> = slots.copied().filter(|&s| behind.has_slot(s)).collect();
         let vgprs = written_v.keys().chain(&converted.unknown_v);
-        let mut vgprs: Vec<u8> = vgprs.copied().filter(|&n| behind.has(n)).collect();
+        let mut vgprs: Vec<u16> = vgprs.copied().filter(|&n| behind.has(n)).collect();
         loop {
             while let Some(slot) = slots.pop() {
                 if converted.unknown_s.contains(&slot) {

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{BlockPlan, Kind, Parallel};
 use crate::analysis::schedule::{self, Class};
-use crate::analysis::uniformity::{Facts, LoopEntry, is_masked, is_small, is_under_exec};
+use crate::analysis::uniformity::{
+    Facts, LoopEntry, is_masked, is_small, is_under_exec, vector_registers,
+};
 use crate::host::Host;
 use crate::ir::{Block, Func, Node, Op, Slot, Val, Vary, Width};
 use frontend::op::Space;
@@ -54,12 +56,12 @@ pub struct AffineValues {
     /// By block.
     pub blocks: BTreeMap<usize, BlockFacts>,
     /// VGPRs whose lane-0 scalar is held in a variable (or, if no block writes them, in a value).
-    pub carried: BTreeSet<u8>,
+    pub carried: BTreeSet<u16>,
 }
 
 impl AffineValues {
     /// The VGPRs whose lane-0 scalar is computed at the entry of a region that begins with block `head`.
-    pub(super) fn known_at_entry(&self, facts: &Facts, head: usize) -> BTreeSet<u8> {
+    pub(super) fn known_at_entry(&self, facts: &Facts, head: usize) -> BTreeSet<u16> {
         let Some(entry) = facts.at_block(head) else {
             return BTreeSet::new();
         };
@@ -83,11 +85,11 @@ pub(super) fn find(
     let nothing = LoopEntry::default();
     let entry = |b: usize| facts.at_block(b).unwrap_or(&nothing);
     // By block: VGPRs whose lane-0 scalar is available at its entry.
-    let all: BTreeSet<u8> = (0..=255).collect();
-    let mut valid: BTreeMap<usize, BTreeSet<u8>> =
+    let all: BTreeSet<u16> = (0..vector_registers(f) as u16).collect();
+    let mut valid: BTreeMap<usize, BTreeSet<u16>> =
         parallel.blocks.iter().map(|&b| (b, all.clone())).collect();
     let first = entry(parallel.head);
-    let known = |&n: &u8| is_known(first, n);
+    let known = |&n: &u16| is_known(first, n);
     valid.insert(parallel.head, all.iter().copied().filter(known).collect());
     let mut changed = true;
     while changed {
@@ -125,7 +127,7 @@ pub(super) fn find(
 }
 
 /// The VGPRs whose lane-0 scalar is used: by addresses, by uniform values, and by the scalars of such registers.
-fn carried(f: &Func, parallel: &Parallel, found: &AffineValues) -> BTreeSet<u8> {
+fn carried(f: &Func, parallel: &Parallel, found: &AffineValues) -> BTreeSet<u16> {
     let mut carried = BTreeSet::new();
     for (&b, facts) in &found.blocks {
         let block = &f.blocks[b];
@@ -155,7 +157,7 @@ fn carried(f: &Func, parallel: &Parallel, found: &AffineValues) -> BTreeSet<u8> 
 }
 
 /// The VGPRs that a value's lane-0 scalar is computed from.
-fn leaves(block: &Block, facts: &BlockFacts, v: Val, found: &mut BTreeSet<u8>) {
+fn leaves(block: &Block, facts: &BlockFacts, v: Val, found: &mut BTreeSet<u16>) {
     let mut seen = BTreeSet::new();
     let mut work = vec![v];
     while let Some(v) = work.pop() {
@@ -197,7 +199,7 @@ impl BlockFacts {
 }
 
 /// Is the lane-0 scalar of a register available at the region's entry?
-fn is_known(entry: &LoopEntry, n: u8) -> bool {
+fn is_known(entry: &LoopEntry, n: u16) -> bool {
     let low = entry.pairs.contains_key(&n);
     let high = n
         .checked_sub(1)
@@ -214,7 +216,7 @@ fn values(
     block: &Block,
     plan: &BlockPlan,
     entry: &LoopEntry,
-    valid: &BTreeSet<u8>,
+    valid: &BTreeSet<u16>,
     (facts, b, host): (&Facts, usize, Host),
 ) -> BlockFacts {
     let mut found = BlockFacts {
@@ -234,7 +236,7 @@ fn values(
             found.values[i] = (plan.kinds[i] == Kind::Scalar).then_some(Affine::UNIFORM);
             continue;
         }
-        let word = |n: u8| valid.contains(&n);
+        let word = |n: u16| valid.contains(&n);
         let linear = |stride: i64, args: &[Affine]| {
             let guarded = args.iter().any(|a| a.guarded);
             is_small(stride).then_some(Affine {

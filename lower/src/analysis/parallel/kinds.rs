@@ -42,7 +42,7 @@ pub struct BlockPlan {
     /// Scalar slots that the block writes and that are live at its end.
     pub slots: Vec<(Slot, Val)>,
     /// VGPRs that the block writes and that are live at its end.
-    pub vgprs: Vec<(u8, Val)>,
+    pub vgprs: Vec<(u16, Val)>,
 }
 
 /// Masks and scalars that a block writes and that are live at its end.

@@ -28,7 +28,7 @@ enum Off {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
     slots: BTreeMap<Slot, Off>,
-    vgprs: BTreeSet<u8>,
+    vgprs: BTreeSet<u16>,
 }
 
 impl State {
@@ -244,7 +244,7 @@ struct Eval<'a> {
 
 impl Eval<'_> {
     /// Does a VGPR keep its value in the inactive lanes?
-    fn is_kept(&mut self, n: u8, v: Val) -> bool {
+    fn is_kept(&mut self, n: u16, v: Val) -> bool {
         let node = &self.block.nodes[v.index()];
         match node.op {
             Op::ReadV(m) => m == n,

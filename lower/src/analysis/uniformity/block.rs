@@ -328,6 +328,9 @@ impl Analysis<'_> {
                 }
             }
         }
+        if let Term::Matrix { call, .. } = block.term {
+            call.writes().for_each(|n| r.forget(n));
+        }
         if let Term::ScalarMove { site, .. } = block.term {
             // Any scalar register may have changed; EXEC if it has the destination's number.
             r.saved.clear();

@@ -134,7 +134,7 @@ pub(crate) fn is_under_exec(block: &Block, ballot: Val) -> bool {
 }
 
 /// Does a write keep the VGPR's lanes outside of some EXEC?
-pub(crate) fn is_masked(block: &Block, n: u8, v: Val) -> bool {
+pub(crate) fn is_masked(block: &Block, n: u16, v: Val) -> bool {
     let node = &block.nodes[v.index()];
     match node.op {
         Op::ReadV(m) => m == n,
@@ -146,11 +146,11 @@ pub(crate) fn is_masked(block: &Block, n: u8, v: Val) -> bool {
 impl Facts {
     /// SGPR pairs that hold an EXEC where a block begins, such that the facts about all these VGPRs there hold on its
     /// lanes, too. Known only if facts of all blocks were asked for.
-    pub fn saved_masks(&self, block: usize, vgprs: &BTreeSet<u8>) -> Vec<u8> {
+    pub fn saved_masks(&self, block: usize, vgprs: &BTreeSet<u16>) -> Vec<u8> {
         let Some(entry) = self.entries.get(&block) else {
             return Vec::new();
         };
-        let holds = |n: u8, set: Set| {
+        let holds = |n: u16, set: Set| {
             let of = match entry.pair_with(n) {
                 Some(pair) => entry.sets.pairs.get(&pair),
                 None => entry.sets.vgprs.get(&n),

@@ -31,7 +31,7 @@ struct Loop<'p> {
     /// Scalars of the wave that iterations change.
     slots: Vec<Written>,
     /// VGPRs live after the loop, and their frame slots.
-    shadows: Vec<(u8, u32)>,
+    shadows: Vec<(u16, u32)>,
 }
 
 impl Emitter<'_> {

@@ -44,11 +44,11 @@ struct Lane<'p> {
     /// are not counted.
     iteration: Option<Value>,
     /// Loop-carried VGPRs, other than pairs.
-    words: BTreeMap<u8, Variable>,
+    words: BTreeMap<u16, Variable>,
     /// Loop-carried pairs.
-    pairs: BTreeMap<u8, Variable>,
+    pairs: BTreeMap<u16, Variable>,
     /// Steady words and pairs (see [`trip_count`]), as before the first iteration.
-    origins: BTreeMap<u8, Value>,
+    origins: BTreeMap<u16, Value>,
     /// Bits of loop-carried masks, I8.
     masks: BTreeMap<MaskPlace, Variable>,
     /// The values computed so far.
@@ -71,9 +71,9 @@ struct Job {
     /// The results for the wave.
     results: Results,
     /// VGPRs that are live after the loop, with frame slots.
-    live_outs: Vec<(u8, u32)>,
+    live_outs: Vec<(u16, u32)>,
     /// Those that only iterations read.
-    inner: Vec<(u8, u32)>,
+    inner: Vec<(u16, u32)>,
 }
 
 /// Bounds of inline accesses.
@@ -376,7 +376,7 @@ impl Emitter<'_> {
     /// Declares loop-carried values. Words that an iteration computes as floats stay in float
     /// registers.
     fn declare(&mut self, t: &mut Lane<'_>) {
-        let held = |n: &&u8| !t.plan.steady.contains_key(*n);
+        let held = |n: &&u16| !t.plan.steady.contains_key(*n);
         for &n in t.plan.outs.keys().filter(held) {
             if t.plan.in_pair(n) {
                 continue;
@@ -471,7 +471,7 @@ impl Emitter<'_> {
     }
 
     /// A pair in the lane's registers, in its representation in the loop.
-    fn pair_at_home(&mut self, t: &Lane<'_>, n: u8) -> Value {
+    fn pair_at_home(&mut self, t: &Lane<'_>, n: u16) -> Value {
         let [low, high] = [n, n + 1].map(|n| {
             let at = home_offset(n);
             self.code.b.load(types::I32, Memory::Trusted, t.wave, at)
@@ -484,7 +484,7 @@ impl Emitter<'_> {
     }
 
     /// Is VGPR `n` loop-carried as a float?
-    fn is_f32(t: &Lane<'_>, n: u8) -> bool {
+    fn is_f32(t: &Lane<'_>, n: u16) -> bool {
         let Some(&v) = t.plan.outs.get(&n) else {
             return false;
         };
@@ -507,7 +507,7 @@ impl Emitter<'_> {
     }
 
     /// Stores the lane's registers to the frame.
-    fn keep_results(&mut self, t: &Lane<'_>, shadows: &[(u8, u32)]) {
+    fn keep_results(&mut self, t: &Lane<'_>, shadows: &[(u16, u32)]) {
         let bytes = self.code.b.ishl_imm(t.number, 2);
         let frame = self.code.b.iadd(self.code.region.frame(), bytes);
         for &(n, slot) in shadows {

@@ -117,7 +117,7 @@ impl Emitter<'_> {
     }
 
     /// Copies the results of all groups to their homes.
-    pub(in crate::legalize) fn commit(&mut self, shadows: &[(u8, u32)]) {
+    pub(in crate::legalize) fn commit(&mut self, shadows: &[(u16, u32)]) {
         if shadows.is_empty() {
             return;
         }
@@ -136,7 +136,7 @@ impl Emitter<'_> {
     }
 
     /// Copies the results of the lanes in `exec` to their homes.
-    pub(super) fn commit_some(&mut self, shadows: &[(u8, u32)], exec: Value) {
+    pub(super) fn commit_some(&mut self, shadows: &[(u16, u32)], exec: Value) {
         if shadows.is_empty() {
             return;
         }

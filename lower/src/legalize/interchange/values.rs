@@ -74,11 +74,11 @@ impl Emitter<'_> {
     /// Loads loop-carried and invariant values.
     pub(super) fn begin_group(&mut self, t: &mut Iteration<'_>) {
         let wave = t.body.wave;
-        let word = |e: &mut Self, n: u8, lane: i64| {
+        let word = |e: &mut Self, n: u16, lane: i64| {
             let at = home_offset(n) + 4 * lane as i32;
             e.code.b.load(types::I32, Memory::Trusted, wave, at)
         };
-        let wide = |e: &mut Self, n: u8, lane: i64| {
+        let wide = |e: &mut Self, n: u16, lane: i64| {
             let (low, high) = (word(e, n, lane), word(e, n + 1, lane));
             joined(&mut e.code.b, low, high)
         };
@@ -195,7 +195,7 @@ impl Emitter<'_> {
         evaluate(self, t, v)
     }
 
-    fn base_register(&mut self, t: &mut Iteration<'_>, n: u8) -> Value {
+    fn base_register(&mut self, t: &mut Iteration<'_>, n: u16) -> Value {
         if let Some(&pair) = t.pairs.get(&n) {
             let wide = self.code.b.use_var(pair);
             return self.code.b.ireduce(types::I32, wide);
@@ -397,8 +397,8 @@ impl Emitter<'_> {
     }
 
     /// The group's lanes of VGPR `n` after the loop.
-    pub(super) fn out_value(&mut self, t: &Iteration<'_>, n: u8) -> Vec<Value> {
-        let half = |e: &mut Self, m: u8, high: bool| {
+    pub(super) fn out_value(&mut self, t: &Iteration<'_>, n: u16) -> Vec<Value> {
+        let half = |e: &mut Self, m: u16, high: bool| {
             let wide = e.code.b.use_var(t.pairs[&m]);
             let wide = e.ramp(t, Width::W64, wide, t.plan.pairs[&m]);
             e.code.lanes(&t.body).word(high, &wide)

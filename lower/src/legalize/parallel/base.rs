@@ -28,7 +28,7 @@ impl Code<'_> {
         let first = self.b.smin(first, last);
         let at = self.b.ishl_imm(first, 2);
         let at = self.b.iadd(g.body.wave, at);
-        let word = |e: &mut Self, n: u8| e.b.load(types::I32, Memory::Trusted, at, home_offset(n));
+        let word = |e: &mut Self, n: u16| e.b.load(types::I32, Memory::Trusted, at, home_offset(n));
         let written = g.plan.written();
         for &n in carried {
             let value = match (entry.pair_with(n), entry.vgprs.get(&n)) {

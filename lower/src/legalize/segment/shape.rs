@@ -144,7 +144,7 @@ pub(super) fn skippable(
     confinement: &mut Confinement,
 ) -> bool {
     let op = |v: Val| block.nodes[v.index()].op;
-    let merged = |&(n, v): &(u8, Val)| {
+    let merged = |&(n, v): &(u16, Val)| {
         let node = &block.nodes[v.index()];
         // A value from an earlier segment was merged under an EXEC that this one does not test.
         segment.nodes.contains(&v)

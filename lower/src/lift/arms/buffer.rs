@@ -10,11 +10,11 @@ use crate::ir::build::types;
 use crate::ir::functions::EffectFn;
 use crate::ir::{Op as Ir, SCRATCH_DESCRIPTOR, Val};
 use crate::lift::arms::memory::{
-    atomic, d16_half, effect, is_compare, load, load_behind, merge_d16, store, store_behind, vgpr,
+    atomic, d16_half, effect, is_compare, load, load_behind, merge_d16, store, store_behind,
 };
 use crate::lift::arms::scalar::special32;
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::guest::Guest;
+use crate::lift::guest::{Guest, register_behind, vector_register};
 use crate::lift::value::{Q, U};
 
 /// Lowers a MUBUF or MTBUF instruction.
@@ -102,7 +102,7 @@ fn scratch(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option
     let soffset = scalar_offset(g, inst.src[2])?;
     let from = match (inst.mem.offen, inst.src[0]) {
         (false, _) => U::imm(b, 0),
-        (true, Operand::Vgpr(v)) => U::new(b, g.read_v(v)),
+        (true, Operand::Vgpr(v)) => U::new(b, g.read_v(v.into())),
         (true, _) => return None,
     };
     let offset = from + from.k(inst.mem.offset as u64);
@@ -114,12 +114,12 @@ fn scratch(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option
     let behind = [w0.pair(w1).v, w2.pair(w3).v, soffset.v, g.imm32(least)];
     match inst.op() {
         Op::Load(_, data) => {
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             let site = sites.add(pc, inst);
             load_behind(g, Space::Buffer, data, (offset.v, &behind), d, site);
         }
         Op::Store(_, data) => {
-            let s = vgpr(inst.src[3])?;
+            let s = vector_register(inst.src[3])?;
             let site = sites.add(pc, inst);
             store_behind(g, Space::Buffer, data, (offset.v, &behind), s, site);
         }
@@ -151,8 +151,8 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<(
     let [w0, w1, _, _] = descriptor(g, inst.src[1])?;
     // 48 bits with wraparound: compilers fold negative offsets into the base.
     let base = w0.pair(w1.lo16s());
-    let v = vgpr(inst.src[0])?;
-    let (lo, hi) = (g.read_v(v), g.read_v(v.wrapping_add(1)));
+    let v = vector_register(inst.src[0])?;
+    let (lo, hi) = (g.read_v(v), g.read_v(register_behind(v, 1)));
     let soffset = scalar_offset(g, inst.src[2])?;
     let offset = Q::imm(b, inst.mem.offset as u64);
     let mut address: Q<'_> = U::new(b, lo).pair(U::new(b, hi)) + (base + soffset.zext() + offset);
@@ -167,20 +167,22 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<(
     }
     match inst.op() {
         Op::Load(_, data) => {
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             let site = sites.add(pc, inst);
             load(g, Space::Global, data, address.v, d, site);
         }
         Op::Store(_, data) => {
-            let s = vgpr(inst.src[3])?;
+            let s = vector_register(inst.src[3])?;
             let site = sites.add(pc, inst);
             store(g, Space::Global, data, address.v, s, site);
         }
         Op::Atomic(_, op) => {
-            let s = vgpr(inst.src[3])?;
+            let s = vector_register(inst.src[3])?;
             let width = inst.dst_ty(0).regs() as u8;
             let count = if is_compare(op) { 2 * width } else { width };
-            let words: Vec<Val> = (0..count).map(|i| g.read_v(s.wrapping_add(i))).collect();
+            let words: Vec<Val> = (0..count)
+                .map(|i| g.read_v(register_behind(s, i)))
+                .collect();
             let site = sites.add(pc, inst);
             atomic(
                 g,
@@ -224,11 +226,11 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
     let soffset = scalar_offset(g, inst.src[2])?;
     let mut args = vec![w0.pair(w1).v, w2.pair(w3).v, soffset.v, g.exec()];
     // VADDR: index, then offset; or with ADDR64 the two words of an address.
-    let mut next = vgpr(inst.src[0]);
+    let mut next = vector_register(inst.src[0]);
     for present in [mem.idxen || mem.addr64, mem.offen || mem.addr64] {
         args.push(match (present, next) {
             (true, Some(v)) => {
-                next = Some(v.wrapping_add(1));
+                next = Some(register_behind(v, 1));
                 g.read_v(v)
             }
             (true, None) => return None,
@@ -238,7 +240,7 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
     match inst.op() {
         Op::Load(_, data) => {
             args.push(g.read_s32(M0));
-            let Operand::Vgpr(d) = inst.dst[0] else {
+            let Some(d) = vector_register(inst.dst[0]) else {
                 // To LDS.
                 if !mem.lds {
                     return None;
@@ -256,19 +258,19 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
             } else {
                 for i in 0..lanes {
                     let word = b.result(first, i, types::L32);
-                    g.write_v(d.wrapping_add(i), word);
+                    g.write_v(register_behind(d, i), word);
                 }
             }
             if mem.tfe {
                 // The residency status after the data: always resident.
                 let zero = g.imm32(0);
-                g.write_v(d.wrapping_add(lanes), zero);
+                g.write_v(register_behind(d, lanes), zero);
             }
         }
         Op::Store(..) => {
-            let s = vgpr(inst.src[3])?;
+            let s = vector_register(inst.src[3])?;
             args.push(g.read_s32(M0));
-            args.extend((0..data_regs(inst)).map(|i| g.read_v(s.wrapping_add(i))));
+            args.extend((0..data_regs(inst)).map(|i| g.read_v(register_behind(s, i))));
             let site = sites.add(pc, inst);
             effect(g, EffectFn::BufferStore, site, &args, 0, 0);
         }
@@ -278,21 +280,21 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
             effect(g, EffectFn::BufferStore, site, &args, 0, 0);
         }
         Op::Atomic(..) => {
-            let s = vgpr(inst.src[3])?;
+            let s = vector_register(inst.src[3])?;
             args.push(g.mode_reg());
-            args.extend((0..data_regs(inst)).map(|i| g.read_v(s.wrapping_add(i))));
+            args.extend((0..data_regs(inst)).map(|i| g.read_v(register_behind(s, i))));
             let width = inst.dst_ty(0).regs() as u8;
-            let lanes = vgpr(inst.dst[0]).map_or(0, |_| width);
+            let lanes = vector_register(inst.dst[0]).map_or(0, |_| width);
             let site = sites.add(pc, inst);
             let first = effect(g, EffectFn::BufferAtomic, site, &args, lanes, 0);
-            if let Some(d) = vgpr(inst.dst[0]) {
+            if let Some(d) = vector_register(inst.dst[0]) {
                 for i in 0..width {
                     let word = b.result(first, i, types::L32);
-                    g.write_v(d.wrapping_add(i), word);
+                    g.write_v(register_behind(d, i), word);
                 }
                 if mem.tfe {
                     let zero = g.imm32(0);
-                    g.write_v(d.wrapping_add(width), zero);
+                    g.write_v(register_behind(d, width), zero);
                 }
             }
         }

@@ -7,9 +7,9 @@ use frontend::ops;
 use crate::ir::build::types;
 use crate::ir::functions::{EffectFn, LaneFn};
 use crate::ir::{Op as Ir, SiteId, Val};
-use crate::lift::arms::memory::{atomic, effect, is_compare, lds_limit, load, store, vgpr};
+use crate::lift::arms::memory::{atomic, effect, is_compare, lds_limit, load, store};
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::guest::Guest;
+use crate::lift::guest::{Guest, register_behind, vector_register};
 use crate::lift::value::{M, U, call};
 
 /// Lowers a DS instruction.
@@ -95,28 +95,30 @@ fn size(data: Data) -> u32 {
 fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<()> {
     let b = g.b;
     let offset = inst.mem.offset as u32;
-    let base = |g: &mut Guest<'_>| Some(U::new(b, g.read_v(vgpr(inst.src[0])?)));
+    let base = |g: &mut Guest<'_>| Some(U::new(b, g.read_v(vector_register(inst.src[0])?)));
     match inst.op() {
         Op::Load(Space::Lds, data) => {
             let base = base(g)?;
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             let site = sites.add(pc, inst);
             let a = address(g, base, offset, size(data), site);
             load(g, Space::Lds, data, a.v, d, site);
         }
         Op::Store(Space::Lds, data) => {
             let base = base(g)?;
-            let s = vgpr(inst.src[1])?;
+            let s = vector_register(inst.src[1])?;
             let site = sites.add(pc, inst);
             let a = address(g, base, offset, size(data), site);
             store(g, Space::Lds, data, a.v, s, site);
         }
         Op::Atomic(Space::Lds, op) => {
             let base = base(g)?;
-            let (s0, s1) = (vgpr(inst.src[1])?, vgpr(inst.src[2]));
+            let (s0, s1) = (vector_register(inst.src[1])?, vector_register(inst.src[2]));
             let width = inst.src_ty(1).regs() as u8;
-            let words = |g: &mut Guest<'_>, s: u8| -> Vec<Val> {
-                (0..width).map(|i| g.read_v(s.wrapping_add(i))).collect()
+            let words = |g: &mut Guest<'_>, s: u16| -> Vec<Val> {
+                (0..width)
+                    .map(|i| g.read_v(register_behind(s, i)))
+                    .collect()
             };
             let data = if is_compare(op) {
                 // DS: DATA0 is compared with, DATA1 is new.
@@ -132,7 +134,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
         }
         Op::Read2 { st64 } => {
             let base = base(g)?;
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             let width = (inst.dst_ty(0).regs() / 2) as u8;
             let site = sites.add(pc, inst);
             let mask = g.exec_mask();
@@ -144,13 +146,13 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
                 words.extend((0..width).map(|i| b.result(first, i, types::L32)));
             }
             for (i, word) in words.into_iter().enumerate() {
-                g.write_v(d.wrapping_add(i as u8), word);
+                g.write_v(register_behind(d, i as u8), word);
             }
         }
         Op::Write2 { st64 } => {
             let base = base(g)?;
             let width = inst.src_ty(1).regs() as u8;
-            let data = [vgpr(inst.src[1])?, vgpr(inst.src[2])?];
+            let data = [vector_register(inst.src[1])?, vector_register(inst.src[2])?];
             let site = sites.add(pc, inst);
             let [first, second] = offsets(inst, st64, width);
             for (offset, s) in [(first, data[0]), (second, data[1])] {
@@ -164,9 +166,9 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
         }
         Op::Wrxchg2 { st64 } => {
             let base = base(g)?;
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             let width = inst.src_ty(1).regs() as u8;
-            let data = [vgpr(inst.src[1])?, vgpr(inst.src[2])?];
+            let data = [vector_register(inst.src[1])?, vector_register(inst.src[2])?];
             let site = sites.add(pc, inst);
             let mut args = Vec::new();
             for offset in offsets(inst, st64, width) {
@@ -174,19 +176,19 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             }
             args.push(g.exec());
             for s in data {
-                args.extend((0..width).map(|i| g.read_v(s.wrapping_add(i))));
+                args.extend((0..width).map(|i| g.read_v(register_behind(s, i))));
             }
             exchange(g, d, site, &args, 2 * width);
         }
         Op::ReadAddTid => {
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             let a = own_address(g, offset);
             let site = sites.add(pc, inst);
             load(g, Space::Lds, Data::Dwords(1), a.v, d, site);
         }
         Op::WriteAddTid => {
             // DATA0; the row's first source is the unused address.
-            let s = vgpr(inst.src[1])?;
+            let s = vector_register(inst.src[1])?;
             let a = own_address(g, offset);
             let site = sites.add(pc, inst);
             store(g, Space::Lds, Data::Dwords(1), a.v, s, site);
@@ -220,11 +222,11 @@ fn own_address<'b>(g: &mut Guest<'b>, offset: u32) -> U<'b> {
 }
 
 /// A two-address exchange: old values to `d` and on.
-fn exchange(g: &mut Guest<'_>, d: u8, site: SiteId, args: &[Val], lanes: u8) {
+fn exchange(g: &mut Guest<'_>, d: u16, site: SiteId, args: &[Val], lanes: u8) {
     let first = effect(g, EffectFn::LdsExchange, site, args, lanes, 0);
     for i in 0..lanes {
         let word = g.b.result(first, i, types::L32);
-        g.write_v(d.wrapping_add(i), word);
+        g.write_v(register_behind(d, i), word);
     }
 }
 
@@ -232,11 +234,12 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
     let b = g.b;
     let offset = inst.mem.offset as u32;
     let active = |g: &mut Guest<'_>| M::new(b, g.exec_mask()).int();
-    let register = |g: &mut Guest<'_>, operand: Operand| Some(U::new(b, g.read_v(vgpr(operand)?)));
+    let register =
+        |g: &mut Guest<'_>, operand: Operand| Some(U::new(b, g.read_v(vector_register(operand)?)));
     match op {
         DsOp::Nop => {}
         DsOp::Swizzle => {
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             // Inactive lanes are read as 0, so their registers are not live.
             let source = register(g, inst.src[0])?;
             let imm = offset & 0xffff | u32::from(g.gfx.has_swizzle_rotate()) << 31;
@@ -245,7 +248,7 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             g.write_v(d, value.v);
         }
         DsOp::Permute | DsOp::Bpermute => {
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             let to = register(g, inst.src[0])?;
             let to = to + to.k(u64::from(offset));
             let data = register(g, inst.src[1])?;
@@ -259,7 +262,7 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             g.write_v(d, value.v);
         }
         DsOp::Append | DsOp::Consume => {
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             let m0 = U::new(b, g.read_s32(M0));
             let a = m0.lo16() + m0.k(u64::from(offset));
             let site = sites.add(pc, inst);
@@ -268,12 +271,12 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             g.write_v(d, old);
         }
         DsOp::Condxchg32Rtn64 => {
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             let base = register(g, inst.src[0])?;
-            let s = vgpr(inst.src[1])?;
+            let s = vector_register(inst.src[1])?;
             let site = sites.add(pc, inst);
             let a = atomic_address(g, base, offset, 8, site);
-            let (lo, hi) = (g.read_v(s), g.read_v(s.wrapping_add(1)));
+            let (lo, hi) = (g.read_v(s), g.read_v(register_behind(s, 1)));
             let args = [a.v, a.v, g.exec(), lo, hi];
             exchange(g, d, site, &args, 2);
         }

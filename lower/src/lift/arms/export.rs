@@ -12,7 +12,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     let mut args = vec![g.exec()];
     for source in inst.src {
         args.push(match source {
-            Operand::Vgpr(n) => g.read_v(n),
+            Operand::Vgpr(n) => g.read_v(n.into()),
             Operand::None => g.imm32(0),
             Operand::Sgpr(_) | Operand::Agpr(_) | Operand::Special(_) | Operand::Imm(_) => {
                 return Lowered::Fallback;

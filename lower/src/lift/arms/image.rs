@@ -5,12 +5,12 @@
 use frontend::inst::{Inst, Operand};
 use frontend::op::{ImageOp, Op};
 
-use crate::ir::Val;
 use crate::ir::build::types;
 use crate::ir::functions::{EffectFn, image_addresses, image_slopes};
-use crate::lift::arms::memory::{effect, is_compare, vgpr};
+use crate::ir::{FIRST_AGPR, Val};
+use crate::lift::arms::memory::{effect, is_compare};
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::guest::Guest;
+use crate::lift::guest::{Guest, vector_register};
 use crate::lift::value::U;
 
 /// Number of scalar registers that may hold descriptors; higher codes are special registers.
@@ -58,9 +58,10 @@ fn data_regs(g: &Guest<'_>, inst: &Inst, op: ImageOp) -> u8 {
 }
 
 /// `count` vector registers from an operand on, if they exist.
-fn registers(operand: Operand, count: u8) -> Option<std::ops::Range<u8>> {
-    let first = vgpr(operand)?;
-    Some(first..first.checked_add(count)?)
+fn registers(operand: Operand, count: u8) -> Option<std::ops::Range<u16>> {
+    let first = vector_register(operand)?;
+    let behind = first + u16::from(count);
+    (first % FIRST_AGPR + u16::from(count) <= FIRST_AGPR).then_some(first..behind)
 }
 
 fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites) -> Option<()> {
@@ -75,7 +76,7 @@ fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites
             } else {
                 sent.min(2)
             };
-            let given = if vgpr(inst.dst[0]).is_some() {
+            let given = if vector_register(inst.dst[0]).is_some() {
                 given
             } else {
                 0
@@ -120,8 +121,10 @@ fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites
     let site = sites.add(pc, inst);
     let descriptors = [&resource[..], &sampler].concat();
     effect(g, EffectFn::ImageDescriptors, site, &descriptors, 0, 0);
-    let slopes = slopes.map_or(0..0, |first| from.start + first..from.start + first + 2);
-    let from: Vec<u8> = from.filter(|n| !slopes.contains(n)).collect();
+    let slopes = slopes.map_or(0..0, |first| {
+        from.start + u16::from(first)..from.start + u16::from(first) + 2
+    });
+    let from: Vec<u16> = from.filter(|n| !slopes.contains(n)).collect();
     let mut args = vec![g.exec()];
     args.extend(from.into_iter().chain(data).map(|n| g.read_v(n)));
     let first = effect(g, function, site, &args, given, 0);

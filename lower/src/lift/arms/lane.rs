@@ -7,7 +7,7 @@ use frontend::ops;
 use crate::ir::Op as Ir;
 use crate::lift::arms::Lowered;
 use crate::lift::arms::operands::read32;
-use crate::lift::guest::Guest;
+use crate::lift::guest::{Guest, vector_register};
 use crate::lift::value::{M, Q, U};
 
 /// Lowers an instruction that accesses one lane, regardless of EXEC.
@@ -27,7 +27,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
 
 /// All lanes of a source, regardless of EXEC.
 fn read_all<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
-    if let Operand::Vgpr(n) = operand {
+    if let Some(n) = vector_register(operand) {
         return Some(U::new(g.b, g.read_v_all(n)));
     }
     read32(g, operand)
@@ -52,16 +52,14 @@ fn read_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
 
 /// A wave value that is a lane number; a vector register cannot be one.
 fn lane_number<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
-    if let Operand::Vgpr(_) = operand {
+    if vector_register(operand).is_some() {
         return None;
     }
     read32(g, operand)
 }
 
 fn write_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
-    let Operand::Vgpr(d) = inst.dst[0] else {
-        return None;
-    };
+    let d = vector_register(inst.dst[0])?;
     let b = g.b;
     let source = read_all(g, inst.src[0])?;
     if !source.is_wave() {

@@ -9,7 +9,7 @@ use crate::ir::build::types;
 use crate::ir::functions::{EffectFn, atomic_code};
 use crate::ir::{Op as Ir, SiteId, Val, Width};
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::guest::Guest;
+use crate::lift::guest::{Guest, register_behind, vector_register};
 use crate::lift::value::{Q, U};
 
 /// Lowers a FLAT, GLOBAL or SCRATCH instruction.
@@ -31,24 +31,26 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
         Op::Store(Space::Scratch, data) => scratch_store(g, inst, data, pc, sites),
         Op::Load(space, data) => {
             let address = address(g, inst)?;
-            let d = vgpr(inst.dst[0])?;
+            let d = vector_register(inst.dst[0])?;
             let site = sites.add(pc, inst);
             load(g, space, data, address.v, d, site);
             Some(())
         }
         Op::Store(space, data) => {
             let address = address(g, inst)?;
-            let s = vgpr(inst.src[1])?;
+            let s = vector_register(inst.src[1])?;
             let site = sites.add(pc, inst);
             store(g, space, data, address.v, s, site);
             Some(())
         }
         Op::Atomic(space, op) => {
             let address = address(g, inst)?;
-            let s = vgpr(inst.src[1])?;
+            let s = vector_register(inst.src[1])?;
             let width = (inst.dst_ty(0).regs()) as u8;
             let count = if is_compare(op) { 2 * width } else { width };
-            let words: Vec<Val> = (0..count).map(|i| g.read_v(s.wrapping_add(i))).collect();
+            let words: Vec<Val> = (0..count)
+                .map(|i| g.read_v(register_behind(s, i)))
+                .collect();
             let site = sites.add(pc, inst);
             atomic(g, (space, op, width), address.v, &words, inst.dst[0], site);
             Some(())
@@ -59,22 +61,14 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
     }
 }
 
-/// The first register of a vector operand.
-pub(super) fn vgpr(operand: Operand) -> Option<u8> {
-    if let Operand::Vgpr(n) = operand {
-        return Some(n);
-    }
-    None
-}
-
 /// The address of FLAT and GLOBAL, offset included.
 fn address<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Q<'b>> {
     let b = g.b;
-    let v = vgpr(inst.src[0])?;
+    let v = vector_register(inst.src[0])?;
     let offset = Q::imm(b, inst.mem.offset as u64);
     match inst.src[2] {
         Operand::None => {
-            let (lo, hi) = (g.read_v(v), g.read_v(v.wrapping_add(1)));
+            let (lo, hi) = (g.read_v(v), g.read_v(register_behind(v, 1)));
             Some(U::new(b, lo).pair(U::new(b, hi)) + offset)
         }
         Operand::Sgpr(s) => {
@@ -94,10 +88,12 @@ fn address<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Q<'b>> {
 fn scratch_offset<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Q<'b>, U<'b>)> {
     let b = g.b;
     let from = match (inst.src[0], inst.src[2]) {
-        (Operand::Vgpr(v), Operand::None) => U::new(b, g.read_v(v)),
+        (Operand::Vgpr(v), Operand::None) => U::new(b, g.read_v(v.into())),
         (Operand::None, Operand::Sgpr(s)) => U::new(b, g.read_s32(s)),
         (Operand::None, Operand::None) => U::imm(b, 0),
-        (Operand::Vgpr(v), Operand::Sgpr(s)) => U::new(b, g.read_v(v)) + U::new(b, g.read_s32(s)),
+        (Operand::Vgpr(v), Operand::Sgpr(s)) => {
+            U::new(b, g.read_v(v.into())) + U::new(b, g.read_s32(s))
+        }
         _ => return None,
     };
     let base = Q::new(b, g.read_s64(g.gfx.flat_scratch()));
@@ -112,7 +108,7 @@ fn scratch_load(
     sites: &mut Sites,
 ) -> Option<()> {
     let (base, offset) = scratch_offset(g, inst)?;
-    let d = vgpr(inst.dst[0])?;
+    let d = vector_register(inst.dst[0])?;
     let site = sites.add(pc, inst);
     load_behind(g, Space::Scratch, data, (offset.v, &[base.v]), d, site);
     Some(())
@@ -126,7 +122,7 @@ fn scratch_store(
     sites: &mut Sites,
 ) -> Option<()> {
     let (base, offset) = scratch_offset(g, inst)?;
-    let s = vgpr(inst.src[1])?;
+    let s = vector_register(inst.src[1])?;
     let site = sites.add(pc, inst);
     store_behind(g, Space::Scratch, data, (offset.v, &[base.v]), s, site);
     Some(())
@@ -167,7 +163,7 @@ fn d16_parts(data: Data) -> Option<(Data, bool)> {
 }
 
 /// A half combined with the preserved other half of the old value.
-pub(super) fn merge_d16<'b>(g: &mut Guest<'b>, half: U<'b>, high: bool, d: u8) -> U<'b> {
+pub(super) fn merge_d16<'b>(g: &mut Guest<'b>, half: U<'b>, high: bool, d: u16) -> U<'b> {
     let old = match g.gfx.d16_keeps_other_half() {
         true => U::new(g.b, g.read_v(d)),
         false => U::imm(g.b, 0),
@@ -191,7 +187,14 @@ pub(super) fn d16_half(data: Data) -> Option<bool> {
 }
 
 /// Loads into registers from `d` on.
-pub(super) fn load(g: &mut Guest<'_>, space: Space, data: Data, address: Val, d: u8, site: SiteId) {
+pub(super) fn load(
+    g: &mut Guest<'_>,
+    space: Space,
+    data: Data,
+    address: Val,
+    d: u16,
+    site: SiteId,
+) {
     let bounds = bounds(g, space);
     load_behind(g, space, data, (address, &bounds), d, site);
 }
@@ -202,7 +205,7 @@ pub(super) fn load_behind(
     space: Space,
     data: Data,
     (address, bounds): (Val, &[Val]),
-    d: u8,
+    d: u16,
     site: SiteId,
 ) {
     let b = g.b;
@@ -222,7 +225,7 @@ pub(super) fn load_behind(
     let count = registers(data);
     for i in 0..count {
         let word = b.result(first, i, types::L32);
-        g.write_v(d.wrapping_add(i), word);
+        g.write_v(register_behind(d, i), word);
     }
 }
 
@@ -232,7 +235,7 @@ pub(super) fn store(
     space: Space,
     data: Data,
     address: Val,
-    s: u8,
+    s: u16,
     site: SiteId,
 ) {
     let bounds = bounds(g, space);
@@ -245,7 +248,7 @@ pub(super) fn store_behind(
     space: Space,
     data: Data,
     (address, bounds): (Val, &[Val]),
-    s: u8,
+    s: u16,
     site: SiteId,
 ) {
     let b = g.b;
@@ -258,7 +261,7 @@ pub(super) fn store_behind(
         }
         None => {
             let count = registers(data);
-            args.extend((0..count).map(|i| g.read_v(s.wrapping_add(i))));
+            args.extend((0..count).map(|i| g.read_v(register_behind(s, i))));
             data
         }
     };
@@ -285,7 +288,7 @@ pub(super) fn atomic(
 ) {
     let b = g.b;
     let mask = g.exec_mask();
-    let d = vgpr(d);
+    let d = vector_register(d);
     let first = if matches!(op, Atomic::FAdd | Atomic::PkFAdd16) {
         // These depend on MODE.
         let (lo, hi) = if b.ty(address).width == Width::W64 {
@@ -316,7 +319,7 @@ pub(super) fn atomic(
     let Some(d) = d else { return };
     for i in 0..width {
         let word = b.result(first, i, types::L32);
-        g.write_v(d.wrapping_add(i), word);
+        g.write_v(register_behind(d, i), word);
     }
 }
 

@@ -5,7 +5,7 @@ use frontend::ty::Ty;
 
 use crate::ir::Float;
 use crate::lift::arms::scalar::{special32, special64};
-use crate::lift::guest::Guest;
+use crate::lift::guest::{Guest, register_behind, vector_register};
 use crate::lift::value::{Env, F, M, Q, U};
 
 /// One source after its modifiers.
@@ -97,11 +97,11 @@ impl<'b> Args<'b> {
 pub(super) fn read32<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
     let b = g.b;
     Some(match operand {
-        Operand::Vgpr(n) => U::new(b, g.read_v(n)),
+        Operand::Vgpr(_) | Operand::Agpr(_) => U::new(b, g.read_v(vector_register(operand)?)),
         Operand::Sgpr(n) => U::new(b, g.read_s32(n)),
         Operand::Inline { bits, .. } | Operand::Literal { bits, .. } => U::imm(b, bits),
         Operand::Special(special) => special32(g, special)?,
-        Operand::None | Operand::Agpr(_) | Operand::Imm(_) => return None,
+        Operand::None | Operand::Imm(_) => return None,
     })
 }
 
@@ -109,14 +109,15 @@ pub(super) fn read32<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
 pub(super) fn read64<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<Q<'b>> {
     let b = g.b;
     Some(match operand {
-        Operand::Vgpr(n) => {
-            let (lo, hi) = (g.read_v(n), g.read_v(n.wrapping_add(1)));
+        Operand::Vgpr(_) | Operand::Agpr(_) => {
+            let n = vector_register(operand)?;
+            let (lo, hi) = (g.read_v(n), g.read_v(register_behind(n, 1)));
             U::new(b, lo).pair(U::new(b, hi))
         }
         Operand::Sgpr(n) => Q::new(b, g.read_s64(n)),
         Operand::Inline { bits, .. } | Operand::Literal { bits, .. } => Q::imm(b, bits),
         Operand::Special(special) => special64(g, special)?,
-        Operand::None | Operand::Agpr(_) | Operand::Imm(_) => return None,
+        Operand::None | Operand::Imm(_) => return None,
     })
 }
 

@@ -12,7 +12,7 @@ use crate::ir::functions::EffectFn;
 use crate::ir::{Op as Ir, Val};
 use crate::lift::arms::memory::effect;
 use crate::lift::arms::{Lowered, Sites, plain};
-use crate::lift::guest::Guest;
+use crate::lift::guest::{Guest, register_behind};
 use crate::lift::value::{M, Q, U};
 
 /// The operands that GPR indexing applies to.
@@ -89,19 +89,23 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     let from_vgpr = matches!(inst.src[0], Operand::Vgpr(_));
     // Only VGPRs can be indexed.
     let no_move = matches!(inst.op(), Op::MovRelS | Op::MovRelSD) && !from_vgpr;
-    if inst.op() == Op::Swap || no_move {
+    // Neither engine knows how indexing affects accumulation registers.
+    let operands = inst.src.iter().chain(&inst.dst);
+    let accumulates = operands.into_iter().any(|o| matches!(o, Operand::Agpr(_)));
+    let matrix = accumulates || matches!(inst.op(), Op::Mfma(_));
+    if inst.op() == Op::Swap || no_move || matrix {
         return Lowered::Fallback;
     }
     let site = sites.add(pc, inst);
     let b = g.b;
     let mut renamed = *inst;
-    let mut values: Vec<(u8, Val)> = Vec::new();
+    let mut values: Vec<(u16, Val)> = Vec::new();
     // The registers of an operand, at its own number or with the index.
     let read = |g: &mut Guest<'_>, values: &mut Vec<_>, n: u8, regs: u8, bit, at: u8| {
         let index = index(g, inst.op(), bit);
         for k in 0..regs {
             let value = match index {
-                None => g.read_v_all(n.wrapping_add(k)),
+                None => g.read_v_all(register_behind(n.into(), k)),
                 Some(index) => {
                     let first = index.k(u64::from(n));
                     let args = [
@@ -113,7 +117,7 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
                     effect(g, EffectFn::ReadRelative, site, &args, 1, 0)
                 }
             };
-            values.push((at + k, value));
+            values.push((u16::from(at + k), value));
         }
     };
     for (i, ty) in inst.desc.src.iter().enumerate() {
@@ -160,9 +164,9 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     let index = index(g, inst.op(), D);
     let mut there = None;
     for (at, value) in written {
-        let k = at - stand_in(4);
+        let k = at as u8 - stand_in(4);
         let Some(index) = index else {
-            g.write_v_all(n.wrapping_add(k), value);
+            g.write_v_all(register_behind(n.into(), k), value);
             continue;
         };
         let value = merged(g, exec, value);

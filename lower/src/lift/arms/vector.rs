@@ -10,7 +10,7 @@ use frontend::ty::Ty;
 
 use crate::lift::arms::operands::{Args, Out, Src, read_mask, read32, read64};
 use crate::lift::arms::{Lowered, compare, convert, float, half, integer, lane, modifiers, packed};
-use crate::lift::guest::Guest;
+use crate::lift::guest::{Guest, register_behind, vector_register};
 use crate::lift::value::{M, U};
 
 /// Lowers a vector ALU instruction.
@@ -20,6 +20,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
         Op::Nop | Op::ClrExcp => return Lowered::Done,
         Op::ReadLane | Op::WriteLane | Op::ReadFirstLane => return lane::lower(g, inst),
         Op::Swap => return swap(g, inst),
+        Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => return accumulation_move(g, inst),
         Op::Mov | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD => {}
         ops!(arithmetic | integer | logic | shifts | bits | compare | vector | vector_wide) => {}
         ops!(convert | rounding | float | float_wide | legacy | packed) => {}
@@ -69,10 +70,8 @@ fn read_one<'b>(g: &mut Guest<'b>, operand: Operand, ty: Ty) -> Option<Src<'b>> 
         (_, 16 | 32) => Src::W(read32(g, operand)?),
         (_, 64) => Src::D(read64(g, operand)?),
         (_, 128) => {
-            let Operand::Vgpr(n) = operand else {
-                return None;
-            };
-            let word = |g: &mut Guest<'b>, i: u8| U::new(g.b, g.read_v(n.wrapping_add(i)));
+            let n = vector_register(operand)?;
+            let word = |g: &mut Guest<'b>, i: u8| U::new(g.b, g.read_v(register_behind(n, i)));
             Src::X([word(g, 0), word(g, 1), word(g, 2), word(g, 3)])
         }
         _ => return None,
@@ -132,8 +131,10 @@ fn read<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Args<'b>, Option<M<'b>>)>
 
 /// Writes 32 bits to register `i` of the operand, in the enabled lanes.
 fn write_word<'b>(g: &mut Guest<'b>, operand: Operand, i: u8, value: U<'b>, enable: Option<M<'b>>) {
-    let Operand::Vgpr(n) = operand else { return };
-    let n = n.wrapping_add(i);
+    let Some(n) = vector_register(operand) else {
+        return;
+    };
+    let n = register_behind(n, i);
     let value = match enable {
         None => value,
         Some(lanes) => {
@@ -184,12 +185,22 @@ fn write<'b>(g: &mut Guest<'b>, inst: &Inst, out: Out<'b>, enable: Option<M<'b>>
     }
 }
 
+/// Moves from or to accumulation registers, under EXEC like other vector instructions.
+fn accumulation_move(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
+    let Some(value) = read32(g, inst.src[0]) else {
+        return Lowered::Fallback;
+    };
+    write_word(g, inst.dst[0], 0, value, None);
+    Lowered::Done
+}
+
 /// `v_swap_b32`: both registers are written.
 fn swap(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
     let (Operand::Vgpr(d), Operand::Vgpr(s), Form::Native) = (inst.dst[0], inst.src[0], inst.form)
     else {
         return Lowered::Fallback;
     };
+    let (d, s) = (d.into(), s.into());
     let (old_d, old_s) = (g.read_v(d), g.read_v(s));
     g.write_v(d, old_s);
     g.write_v(s, old_d);

@@ -33,7 +33,11 @@ pub(super) fn object() -> Object {
         straight: true,
         guest_insts: 12,
         vgprs: 9,
-        reads: [[1, 2, 3, 4], [5, 6, 7, u64::MAX]],
+        agprs: 10,
+        reads: [
+            [1, 2, 3, 4, 5, 6, 7, 8],
+            [9, 10, 11, 12, 13, 14, 15, u64::MAX],
+        ],
         sites: vec![0, 8, u64::MAX],
         fallbacks: vec!["v_add_f32".to_owned()],
         wide: true,

@@ -123,12 +123,12 @@ impl LaneSerial {
                 _ => self.base_pair(&self.terms(*node.args.first()?)),
             }
         });
-        let checked: Vec<u8> = checked.collect();
+        let checked: Vec<u16> = checked.collect();
         self.based.retain(|n| checked.contains(n));
     }
 
     /// The constant that an iteration adds to a word.
-    fn word_step(&self, n: u8) -> Option<u64> {
+    fn word_step(&self, n: u16) -> Option<u64> {
         let sum = &self.block.nodes[self.resolve(*self.outs.get(&n)?).index()];
         let (&[a, b], Op::Add, Width::W32) = (&sum.args[..], sum.op, sum.ty.width) else {
             return None;
@@ -143,7 +143,7 @@ impl LaneSerial {
     }
 
     /// The constant that an iteration adds to a pair.
-    fn step(&self, n: u8) -> Option<u64> {
+    fn step(&self, n: u16) -> Option<u64> {
         let terms = self.terms(*self.pairs.get(&n)?);
         let (own, others): (Vec<_>, Vec<_>) = terms.into_iter().partition(|&(term, shift)| {
             matches!(term, Term::Wide(v) if shift == 0 && self.pair_at(v) == Some(n))

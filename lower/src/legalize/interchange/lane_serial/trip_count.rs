@@ -140,7 +140,7 @@ impl Emitter<'_> {
 
     /// The current value of a steady word or pair: its initial value plus the scaled iteration
     /// number.
-    pub(super) fn steady(&mut self, t: &Lane<'_>, n: u8) -> Option<Value> {
+    pub(super) fn steady(&mut self, t: &Lane<'_>, n: u16) -> Option<Value> {
         let scale = *t.plan.steady.get(&n)?;
         let first = t.origins[&n];
         let Some(iteration) = t.iteration else {

@@ -162,7 +162,7 @@ impl Emitter<'_> {
     }
 
     /// A loop-carried pair in its representation in the loop.
-    fn held_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
+    fn held_pair(&mut self, t: &Lane<'_>, n: u16) -> Value {
         match self.steady(t, n) {
             Some(now) => now,
             None => self.code.b.use_var(t.pairs[&n]),
@@ -170,7 +170,7 @@ impl Emitter<'_> {
     }
 
     /// A loop-carried pair.
-    pub(super) fn eval_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
+    pub(super) fn eval_pair(&mut self, t: &Lane<'_>, n: u16) -> Value {
         let held = self.held_pair(t, n);
         match t.plan.based.contains(&n) {
             true => self.code.b.iadd(held, t.memory.base),
@@ -207,7 +207,7 @@ impl Emitter<'_> {
         evaluate(self, t, v)
     }
 
-    pub(super) fn eval_register(&mut self, t: &Lane<'_>, n: u8) -> Value {
+    pub(super) fn eval_register(&mut self, t: &Lane<'_>, n: u16) -> Value {
         if let Some(&var) = t.words.get(&n) {
             let value = self.code.b.use_var(var);
             return match self.code.b.func.ty(value) {

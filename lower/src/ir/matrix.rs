@@ -1,0 +1,210 @@
+//! Matrix instructions (`v_mfma_*`): D = A * B + C on vector registers of the whole wave.
+
+use frontend::op::{Factor, Matrix};
+
+use super::{FIRST_AGPR, VECTOR_REGISTERS};
+
+/// C of a matrix instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addend {
+    /// Registers from this one on.
+    Registers(u16),
+    /// Each element has these bits.
+    Constant(u64),
+}
+
+/// A matrix instruction. Registers are the first ones of their tuples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixCall {
+    /// Shape and types.
+    pub shape: Matrix,
+    /// Registers of D.
+    pub d: u16,
+    /// Registers of A.
+    pub a: u16,
+    /// Registers of B.
+    pub b: u16,
+    /// C.
+    pub c: Addend,
+    /// CBSZ: blocks whose logarithm this is share one block of A.
+    pub cbsz: u8,
+    /// ABID: which of them.
+    pub abid: u8,
+    /// BLGP: how the lanes of B are permuted.
+    pub blgp: u8,
+    /// Products of f16 and bf16 are flushed, rounded and added in pairs (gfx90a). Otherwise the
+    /// products of a lane and the sum so far are added exactly and rounded once (gfx908).
+    pub pairs: bool,
+    /// Denormal f32 of A and B count as zeros of their sign.
+    pub flush: bool,
+    /// A NaN result is the default one.
+    pub quiet: bool,
+}
+
+/// The C field of a packed call where C is a constant.
+const CONSTANT: u16 = u16::MAX;
+
+impl MatrixCall {
+    /// Values of K per lane.
+    pub const fn per_lane(shape: Matrix) -> u32 {
+        shape.k as u32 * shape.size as u32 * shape.blocks as u32 / 64
+    }
+
+    /// Registers of A and of B.
+    pub const fn factor_registers(shape: Matrix) -> u16 {
+        (MatrixCall::per_lane(shape) * shape.factor.bits() / 32) as u16
+    }
+
+    /// Registers of C and of D.
+    pub const fn sum_registers(shape: Matrix) -> u16 {
+        let elements = shape.size as u16 * shape.size as u16 * shape.blocks as u16 / 64;
+        match shape.factor {
+            Factor::F64 => 2 * elements,
+            Factor::F32 | Factor::F16 | Factor::Bf16 | Factor::I8 => elements,
+        }
+    }
+
+    /// The registers that it writes, all lanes of them.
+    pub fn writes(&self) -> std::ops::Range<u16> {
+        self.d..self.d + MatrixCall::sum_registers(self.shape)
+    }
+
+    /// The registers that it reads, all lanes of them.
+    pub fn reads(&self) -> impl Iterator<Item = u16> + use<> {
+        let factor = MatrixCall::factor_registers(self.shape);
+        let sum = MatrixCall::sum_registers(self.shape);
+        let c = match self.c {
+            Addend::Registers(c) => c..c + sum,
+            Addend::Constant(_) => 0..0,
+        };
+        let (a, b) = (self.a..self.a + factor, self.b..self.b + factor);
+        a.chain(b).chain(c)
+    }
+
+    /// Do all tuples lie within the VGPRs or within the accumulation registers?
+    pub fn is_valid(&self) -> bool {
+        let factor = MatrixCall::factor_registers(self.shape);
+        let sum = MatrixCall::sum_registers(self.shape);
+        let fits = |first: u16, count: u16| {
+            usize::from(first) < VECTOR_REGISTERS && first % FIRST_AGPR + count <= FIRST_AGPR
+        };
+        let addend = match self.c {
+            Addend::Registers(c) => fits(c, sum),
+            Addend::Constant(_) => true,
+        };
+        addend && fits(self.a, factor) && fits(self.b, factor) && fits(self.d, sum)
+    }
+
+    /// The call as words.
+    pub fn words(&self) -> [u64; 3] {
+        let (c, constant) = match self.c {
+            Addend::Registers(c) => (c, 0),
+            Addend::Constant(bits) => (CONSTANT, bits),
+        };
+        let registers = [self.d, self.a, self.b, c];
+        let Matrix {
+            size,
+            k,
+            blocks,
+            factor,
+            passes,
+        } = self.shape;
+        let fields = self.cbsz & 7 | (self.blgp & 7) << 3;
+        let flags = self.abid & 15
+            | u8::from(self.pairs) << 4
+            | u8::from(self.flush) << 5
+            | u8::from(self.quiet) << 6;
+        let shape = [size, k, blocks, factor as u8, passes, fields, flags, 0];
+        [
+            registers
+                .into_iter()
+                .rev()
+                .fold(0, |word, n| word << 16 | u64::from(n)),
+            u64::from_le_bytes(shape),
+            constant,
+        ]
+    }
+
+    /// The call that has these words, if there is one.
+    #[inline]
+    pub fn from_words([registers, shape, constant]: [u64; 3]) -> Option<MatrixCall> {
+        let [size, k, blocks, factor, passes, fields, flags, _] = shape.to_le_bytes();
+        let register = |i: u32| (registers >> (16 * i)) as u16;
+        Some(MatrixCall {
+            shape: Matrix {
+                size,
+                k,
+                blocks,
+                factor: *FACTORS.get(usize::from(factor))?,
+                passes,
+            },
+            d: register(0),
+            a: register(1),
+            b: register(2),
+            c: match register(3) {
+                CONSTANT => Addend::Constant(constant),
+                c => Addend::Registers(c),
+            },
+            cbsz: fields & 7,
+            abid: flags & 15,
+            blgp: fields >> 3 & 7,
+            pairs: flags >> 4 & 1 != 0,
+            flush: flags >> 5 & 1 != 0,
+            quiet: flags >> 6 & 1 != 0,
+        })
+    }
+}
+
+/// Types of factors by number.
+const FACTORS: [Factor; 5] = [
+    Factor::F32,
+    Factor::F16,
+    Factor::Bf16,
+    Factor::I8,
+    Factor::F64,
+];
+
+const _: () = {
+    let mut i = 0;
+    while i < FACTORS.len() {
+        assert!(FACTORS[i] as usize == i);
+        i += 1;
+    }
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_tell_everything() {
+        let call = MatrixCall {
+            shape: Matrix {
+                size: 16,
+                k: 4,
+                blocks: 1,
+                factor: Factor::F64,
+                passes: 8,
+            },
+            d: 300,
+            a: 7,
+            b: 511,
+            c: Addend::Constant(u64::MAX),
+            cbsz: 3,
+            abid: 15,
+            blgp: 6,
+            pairs: true,
+            flush: false,
+            quiet: true,
+        };
+        assert_eq!(MatrixCall::from_words(call.words()), Some(call));
+        let other = MatrixCall {
+            c: Addend::Registers(256),
+            pairs: false,
+            flush: true,
+            ..call
+        };
+        assert_eq!(MatrixCall::from_words(other.words()), Some(other));
+        assert!(!call.is_valid(), "b is a pair");
+    }
+}

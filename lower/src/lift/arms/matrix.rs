@@ -1,0 +1,46 @@
+//! Matrix instructions of CDNA. Their registers are read and written by a function of the runtime,
+//! all lanes of them, whatever EXEC is.
+
+use frontend::inst::{Inst, Operand};
+use frontend::op::{Factor, Matrix};
+use frontend::state::mode;
+use frontend::target::Gfx;
+
+use crate::ir::MatrixCall;
+use crate::ir::matrix::Addend;
+use crate::lift::arms::Lowered;
+use crate::lift::guest::{Guest, vector_register};
+
+/// In MODE's field of f32 denormals: those of sources are kept.
+const KEEPS_SOURCES: u32 = 1 << mode::DENORM_F32.trailing_zeros();
+
+/// Lowers `v_mfma`.
+pub(super) fn lower(g: &Guest<'_>, inst: &Inst, shape: Matrix) -> Lowered {
+    match call(g, inst, shape).filter(MatrixCall::is_valid) {
+        Some(call) => Lowered::Matrix(call),
+        None => Lowered::Fallback,
+    }
+}
+
+fn call(g: &Guest<'_>, inst: &Inst, shape: Matrix) -> Option<MatrixCall> {
+    let [cbsz, abid, blgp] = inst.mods.mfma;
+    let c = match inst.src[2] {
+        Operand::Inline { bits, .. } => Addend::Constant(bits),
+        operand => Addend::Registers(vector_register(operand)?),
+    };
+    Some(MatrixCall {
+        shape,
+        d: vector_register(inst.dst[0])?,
+        a: vector_register(inst.src[0])?,
+        b: vector_register(inst.src[1])?,
+        c,
+        cbsz,
+        abid,
+        // What the field means for f64 on gfx90a is not documented: nothing here.
+        blgp: if shape.factor == Factor::F64 { 0 } else { blgp },
+        pairs: g.gfx >= Gfx::Gfx90a,
+        // CDNA2 ISA, 7.1: A and B obey MODE's f32 denormals.
+        flush: shape.factor == Factor::F32 && g.mode & KEEPS_SOURCES == 0,
+        quiet: g.exact_nan,
+    })
+}

@@ -1,0 +1,507 @@
+//! Matrix instructions: D = A * B + C on the vector registers of the running wave.
+//!
+//! Layouts are those of AMD's matrix instruction calculator, and of the CDNA3 ISA, 7.1.4. Numerics
+//! are those that MMA-Sim (arXiv 2511.10909) measured on MI100 (gfx908) and MI200 (gfx90a).
+//! `v_mfma_f32` of 16 and 32 columns has a kernel of host vectors; the others are loops over the
+//! rows of D, which the compiler vectorises.
+
+use std::array;
+use std::mem::offset_of;
+
+use frontend::WaveState;
+use frontend::op::{Factor, Matrix};
+use lower::abi::{Context, ExitCode, Lanes, Site};
+use lower::ir::matrix::Addend;
+use lower::ir::{MatrixCall, VECTOR_REGISTERS};
+
+use super::{Call, Level};
+
+mod exact;
+mod f32_rows;
+
+/// Vector registers.
+type Rows = [Lanes];
+
+/// Most registers of A or B.
+const FACTOR: usize = 2;
+
+/// The call with these words, and the wave's vector registers.
+///
+/// # Safety
+/// The context's wave is the running wave, which nothing else accesses during the call, and there
+/// are the words of a [`MatrixCall`].
+#[inline(always)]
+unsafe fn decoded<'a>(ctx: *const Context, words: *const u64) -> (MatrixCall, &'a mut Rows) {
+    // SAFETY: the caller's.
+    let words = unsafe { *words.cast::<[u64; 3]>() };
+    let call = MatrixCall::from_words(words).filter(MatrixCall::is_valid);
+    let call = call.expect("bug: code passes the words of a valid call");
+    // SAFETY: the caller's.
+    let wave = unsafe { (*ctx).wave };
+    // SAFETY: the field is within the wave.
+    let first = unsafe { wave.byte_add(offset_of!(WaveState, vgpr)) };
+    // SAFETY: accumulation registers lie right behind the VGPRs, as `WaveState` asserts.
+    let rows = unsafe { &mut *first.cast::<[Lanes; VECTOR_REGISTERS]>() };
+    (call, rows)
+}
+
+/// `EffectFn::Matrix`.
+pub(super) fn portable(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    // SAFETY: translated code passes these words, and the context of the running wave.
+    let (call, rows) = unsafe { decoded(call.ctx, call.args) };
+    run(&call, rows, f32_rows::portable);
+    Ok(())
+}
+
+/// The address of the variant for a host, unless it is [`portable`].
+#[cfg(target_arch = "x86_64")]
+pub(super) fn wide(level: Level) -> Option<usize> {
+    match level {
+        Level::Portable => None,
+        Level::Avx2 => Some(avx2 as *const () as usize),
+        Level::Avx512 => Some(avx512 as *const () as usize),
+    }
+}
+
+/// # Safety
+/// The contract of `lower::abi::EffectFnPtr`; the host has these features.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+unsafe extern "C" fn avx2(
+    ctx: *mut Context,
+    _: *const Site,
+    words: *const u64,
+    _: *const *mut Lanes,
+) -> u64 {
+    // SAFETY: the caller's.
+    let (call, rows) = unsafe { decoded(ctx, words) };
+    run(&call, rows, |shape, factors, d| {
+        // SAFETY: the caller's.
+        unsafe { f32_rows::avx2(shape, factors, d) }
+    });
+    ExitCode::Continue as u64
+}
+
+/// # Safety
+/// The contract of `lower::abi::EffectFnPtr`; the host has these features.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"
+)]
+unsafe extern "C" fn avx512(
+    ctx: *mut Context,
+    _: *const Site,
+    words: *const u64,
+    _: *const *mut Lanes,
+) -> u64 {
+    // SAFETY: the caller's.
+    let (call, rows) = unsafe { decoded(ctx, words) };
+    run(&call, rows, |shape, factors, d| {
+        // SAFETY: the caller's.
+        unsafe { f32_rows::avx512(shape, factors, d) }
+    });
+    ExitCode::Continue as u64
+}
+
+/// A and B, in registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Factors<'a> {
+    a: &'a Rows,
+    b: &'a Rows,
+    /// The block of A that a block of D has.
+    source: Source,
+}
+
+/// Which block of A takes part, by CBSZ and ABID.
+#[derive(Clone, Copy)]
+struct Source {
+    cbsz: u8,
+    abid: u8,
+    blocks: u8,
+}
+
+impl Source {
+    /// The block of A that block `b` of D has: one of the 2^CBSZ blocks that `b` is one of.
+    #[inline(always)]
+    fn of(self, b: usize) -> usize {
+        let first = b >> self.cbsz << self.cbsz;
+        (first + usize::from(self.abid)) % usize::from(self.blocks)
+    }
+}
+
+/// Multiplies; `f32_rows` is for f32 of 16 and 32 columns.
+#[inline(always)]
+fn run(call: &MatrixCall, rows: &mut Rows, f32_rows: impl Fn(Matrix, Factors<'_>, &mut Rows)) {
+    let shape = call.shape;
+    let source = Source {
+        cbsz: call.cbsz,
+        abid: call.abid,
+        blocks: shape.blocks,
+    };
+    if shape.factor == Factor::F32 && shape.size >= 16 && is_direct(call) {
+        sum_so_far(call, rows);
+        let [a, b] = [call.a, call.b].map(usize::from);
+        let [a, b, d] = [a..a + 1, b..b + 1, range(call.writes())];
+        if let Ok([a, b, d]) = rows.get_disjoint_mut([a, b, d]) {
+            f32_rows(shape, Factors { a, b, source }, d);
+            finish(call, d);
+            return;
+        }
+    }
+    // The sources are read before anything is written: D may be any of their registers.
+    let (a, b) = factors(call, rows);
+    let count = MatrixCall::factor_registers(shape) as usize;
+    let factors = Factors {
+        a: &a[..count],
+        b: &b[..count],
+        source,
+    };
+    let d = sum_so_far(call, rows);
+    match (shape.factor, shape.size) {
+        (Factor::F32, 16 | 32) => f32_rows(shape, factors, d),
+        (Factor::F64, 16) => f64_rows::<16>(shape, factors, d),
+        (Factor::F64, _) => f64_rows::<4>(shape, factors, d),
+        (_, 32) => by_columns::<32>(call, factors, d),
+        (_, 16) => by_columns::<16>(call, factors, d),
+        (_, _) => by_columns::<4>(call, factors, d),
+    }
+    finish(call, d);
+}
+
+/// Can A and B be read where they are: are they distinct, untouched registers outside of D?
+#[inline(always)]
+fn is_direct(call: &MatrixCall) -> bool {
+    let d = call.writes();
+    let outside = !d.contains(&call.a) && !d.contains(&call.b);
+    outside && call.a != call.b && call.blgp == 0 && !call.flush
+}
+
+/// Registers as indices.
+#[inline(always)]
+fn range(registers: std::ops::Range<u16>) -> std::ops::Range<usize> {
+    usize::from(registers.start)..usize::from(registers.end)
+}
+
+/// Makes the results of a call final.
+#[inline(always)]
+fn finish(call: &MatrixCall, d: &mut Rows) {
+    if call.quiet {
+        quiet(call.shape.factor, d);
+    }
+}
+
+/// Copies of the registers of A and B, the lanes of B as BLGP says, f32 flushed if required.
+#[inline(always)]
+fn factors(call: &MatrixCall, rows: &Rows) -> ([Lanes; FACTOR], [Lanes; FACTOR]) {
+    let (mut a, mut b) = ([[0; 64]; FACTOR], [[0; 64]; FACTOR]);
+    for i in 0..MatrixCall::factor_registers(call.shape) as usize {
+        a[i] = rows[call.a as usize + i];
+        b[i] = rows[call.b as usize + i];
+    }
+    if call.blgp != 0 {
+        for row in &mut b {
+            let from = *row;
+            *row = array::from_fn(|lane| from[lane_of_b(call.blgp, lane)]);
+        }
+    }
+    if call.flush {
+        let words = a[0].iter_mut().chain(&mut b[0]);
+        words.for_each(|word| *word = flushed_with_sign(*word));
+    }
+    (a, b)
+}
+
+/// The lane that B is read at, by BLGP (CDNA3 ISA, table 29).
+fn lane_of_b(blgp: u8, lane: usize) -> usize {
+    match blgp {
+        0 => lane,
+        1 => lane % 32,
+        2 => lane % 32 + 32,
+        3 => (lane + 16) % 64,
+        group => lane % 16 + 16 * (usize::from(group) - 4),
+    }
+}
+
+/// The registers of D, which get the elements of C.
+#[inline(always)]
+fn sum_so_far<'a>(call: &MatrixCall, rows: &'a mut Rows) -> &'a mut Rows {
+    let count = MatrixCall::sum_registers(call.shape) as usize;
+    let d = call.d as usize;
+    match call.c {
+        Addend::Registers(c) if c == call.d => {}
+        Addend::Registers(c) => rows.copy_within(c as usize..c as usize + count, d),
+        Addend::Constant(bits) => {
+            let wide = call.shape.factor == Factor::F64;
+            for (i, row) in rows[d..d + count].iter_mut().enumerate() {
+                let high = wide && i % 2 == 1;
+                *row = [if high {
+                    (bits >> 32) as u32
+                } else {
+                    bits as u32
+                }; 64];
+            }
+        }
+    }
+    &mut rows[d..d + count]
+}
+
+/// The item and the first lane of row `i` of block `b` of C or D; columns are in adjacent lanes.
+/// `H` adjacent rows are in adjacent items.
+#[inline(always)]
+fn place<const N: usize, const H: usize>(b: usize, i: usize) -> (usize, usize) {
+    // Blocks side by side in the lanes, then rows above one another in them.
+    let beside = const {
+        if 64 * H / (N * N) > 1 {
+            64 * H / (N * N)
+        } else {
+            1
+        }
+    };
+    let above = 64 / (N * beside);
+    let groups = N / (H * above);
+    let item = i % H + H * (i / (H * above) + groups * (b / beside));
+    let lane = N * (b % beside + beside * (i / H % above));
+    (item, lane)
+}
+
+/// The first lane of the elements of A or B whose K is in group `k` of those that a lane has.
+#[inline(always)]
+fn lanes_of<const N: usize>(blocks: usize, b: usize, k: usize) -> usize {
+    N * (b + blocks * k)
+}
+
+// ---- f64
+
+/// f64: a chain of fused multiply-adds over K.
+#[inline(always)]
+fn f64_rows<const N: usize>(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
+    let wide = |rows: &Rows| -> [f64; 64] { array::from_fn(|lane| double(rows, lane)) };
+    let (a, b) = (wide(factors.a), wide(factors.b));
+    let blocks = usize::from(shape.blocks);
+    for block in 0..blocks {
+        let from = factors.source.of(block);
+        for i in 0..N {
+            let (item, lane) = place::<N, 1>(block, i);
+            let words = &mut d[2 * item..2 * item + 2];
+            let mut sum: [f64; N] = array::from_fn(|j| double(words, lane + j));
+            for k in 0..usize::from(shape.k) {
+                let x = a[lanes_of::<N>(blocks, from, k) + i];
+                let y = &b[lanes_of::<N>(blocks, block, k)..][..N];
+                for (sum, &y) in sum.iter_mut().zip(y) {
+                    *sum = x.mul_add(y, *sum);
+                }
+            }
+            for (j, sum) in sum.into_iter().enumerate() {
+                let bits = sum.to_bits();
+                (words[0][lane + j], words[1][lane + j]) = (bits as u32, (bits >> 32) as u32);
+            }
+        }
+    }
+}
+
+/// The f64 of a lane of a pair of registers.
+#[inline(always)]
+fn double(pair: &Rows, lane: usize) -> f64 {
+    f64::from_bits(u64::from(pair[0][lane]) | u64::from(pair[1][lane]) << 32)
+}
+
+// ---- elements of at most 32 bits
+
+/// Matrices of `N` columns by their arithmetic.
+#[inline(always)]
+fn by_columns<const N: usize>(call: &MatrixCall, factors: Factors<'_>, d: &mut Rows) {
+    let shape = call.shape;
+    match (shape.factor, factors.a.len(), call.pairs) {
+        (Factor::F32, ..) => {
+            let float = |rows: &Rows, _: usize, lane: usize| f32::from_bits(rows[0][lane]);
+            rows_of::<N, 1, f32>(shape, factors, d, float, |sum, x, y| {
+                for (sum, &y) in sum.iter_mut().zip(y[0]) {
+                    *sum = x[0].mul_add(y, f32::from_bits(*sum)).to_bits();
+                }
+            });
+        }
+        (Factor::F16, _, true) => rows_of::<N, 4, f32>(shape, factors, d, f16_flushed, pairs4),
+        (Factor::F16, _, false) => rows_of::<N, 4, f32>(shape, factors, d, f16, exact::add::<N, 4>),
+        (Factor::Bf16, 2, true) => rows_of::<N, 4, f32>(shape, factors, d, bf16_flushed, pairs4),
+        (Factor::Bf16, 2, false) => {
+            rows_of::<N, 4, f32>(shape, factors, d, bf16, exact::add::<N, 4>);
+        }
+        (Factor::Bf16, _, true) => rows_of::<N, 2, f32>(shape, factors, d, bf16_flushed, pairs2),
+        (Factor::Bf16, _, false) => {
+            rows_of::<N, 2, f32>(shape, factors, d, bf16, exact::add::<N, 2>);
+        }
+        (Factor::I8, ..) => {
+            rows_of::<N, 4, i32>(shape, factors, d, i8_of, |sum, x, y| {
+                for t in 0..4 {
+                    for (sum, &y) in sum.iter_mut().zip(y[t]) {
+                        *sum = sum.wrapping_add(x[t].wrapping_mul(y).cast_unsigned());
+                    }
+                }
+            });
+        }
+        (Factor::F64, ..) => unreachable!("bug: f64 has two registers for an element"),
+    }
+}
+
+/// Goes through the rows of D, and for each through the `P` values of K that a lane of A and B has:
+/// `add` adds their products to the row, given those of A and rows of B.
+#[inline(always)]
+fn rows_of<const N: usize, const P: usize, T: Copy + Default>(
+    shape: Matrix,
+    factors: Factors<'_>,
+    d: &mut Rows,
+    element: impl Fn(&Rows, usize, usize) -> T,
+    add: impl Fn(&mut [u32; N], [T; P], [&[T; N]; P]),
+) {
+    let items = |rows: &Rows| -> [[T; 64]; P] {
+        array::from_fn(|item| array::from_fn(|lane| element(rows, item, lane)))
+    };
+    let (a, b) = (items(factors.a), items(factors.b));
+    let blocks = usize::from(shape.blocks);
+    let steps = usize::from(shape.k) / P;
+    for block in 0..blocks {
+        let from = factors.source.of(block);
+        for i in 0..N {
+            let (item, lane) = place::<N, 4>(block, i);
+            let Some(sum) = d[item][lane..].first_chunk_mut::<N>() else {
+                continue;
+            };
+            for k in 0..steps {
+                let at = lanes_of::<N>(blocks, from, k) + i;
+                let x = array::from_fn(|t| a[t][at]);
+                let at = lanes_of::<N>(blocks, block, k);
+                let y = array::from_fn(|t| {
+                    let row = b[t][at..].first_chunk::<N>();
+                    row.expect("a row of B lies within the lanes")
+                });
+                add(sum, x, y);
+            }
+        }
+    }
+}
+
+/// Item `item` of 16 bits of a lane.
+#[inline(always)]
+fn half(rows: &Rows, item: usize, lane: usize) -> u16 {
+    (rows[item / 2][lane] >> (item % 2 * 16)) as u16
+}
+
+/// An f16.
+#[inline(always)]
+fn f16(rows: &Rows, item: usize, lane: usize) -> f32 {
+    widened(half(rows, item, lane))
+}
+
+/// An f16, denormals as +0.
+#[inline(always)]
+fn f16_flushed(rows: &Rows, item: usize, lane: usize) -> f32 {
+    let bits = half(rows, item, lane);
+    let denormal = bits & 0x7c00 == 0 && bits & 0x3ff != 0;
+    widened(if denormal { 0 } else { bits })
+}
+
+/// f16 to f32; exact.
+#[inline(always)]
+fn widened(bits: u16) -> f32 {
+    let sign = u32::from(bits & 0x8000) << 16;
+    let rest = u32::from(bits & 0x7fff) << 13;
+    // The exponent's bias by a multiplication, which normalises denormals.
+    let scaled = f32::from_bits(rest) * f32::from_bits((127 + 112) << 23);
+    let special = bits & 0x7c00 == 0x7c00;
+    let bits = if special {
+        rest | 0x7f80_0000
+    } else {
+        scaled.to_bits()
+    };
+    f32::from_bits(bits | sign)
+}
+
+/// A bf16.
+#[inline(always)]
+fn bf16(rows: &Rows, item: usize, lane: usize) -> f32 {
+    f32::from_bits(u32::from(half(rows, item, lane)) << 16)
+}
+
+/// A bf16, denormals as +0.
+#[inline(always)]
+fn bf16_flushed(rows: &Rows, item: usize, lane: usize) -> f32 {
+    positive(bf16(rows, item, lane))
+}
+
+/// A signed byte.
+#[inline(always)]
+fn i8_of(rows: &Rows, item: usize, lane: usize) -> i32 {
+    i32::from((rows[0][lane] >> (8 * item)) as i8)
+}
+
+// ---- products in pairs
+
+/// A denormal as zero of its sign.
+#[inline(always)]
+fn flushed_with_sign(bits: u32) -> u32 {
+    match bits & 0x7f80_0000 {
+        0 => bits & 0x8000_0000,
+        _ => bits,
+    }
+}
+
+/// A denormal as zero of its sign.
+#[inline(always)]
+fn flushed(x: f32) -> f32 {
+    f32::from_bits(flushed_with_sign(x.to_bits()))
+}
+
+/// A denormal as +0.
+#[inline(always)]
+fn positive(x: f32) -> f32 {
+    let denormal = x != 0.0 && x.abs() < f32::MIN_POSITIVE;
+    if denormal { 0.0 } else { x }
+}
+
+/// gfx90a, four values of K: products are rounded, added in pairs, and then to the sum; all flushed.
+#[inline(always)]
+fn pairs4<const N: usize>(sum: &mut [u32; N], x: [f32; 4], y: [&[f32; N]; 4]) {
+    for (j, sum) in sum.iter_mut().enumerate() {
+        let p: [f32; 4] = array::from_fn(|t| flushed(x[t] * y[t][j]));
+        let both = flushed(flushed(p[0] + p[1]) + flushed(p[2] + p[3]));
+        *sum = flushed(positive(f32::from_bits(*sum)) + both).to_bits();
+    }
+}
+
+/// As [`pairs4`], two values of K.
+#[inline(always)]
+fn pairs2<const N: usize>(sum: &mut [u32; N], x: [f32; 2], y: [&[f32; N]; 2]) {
+    for (j, sum) in sum.iter_mut().enumerate() {
+        let p: [f32; 2] = array::from_fn(|t| flushed(x[t] * y[t][j]));
+        *sum = flushed(positive(f32::from_bits(*sum)) + flushed(p[0] + p[1])).to_bits();
+    }
+}
+
+// ---- NaNs
+
+/// Replaces NaNs by the default one.
+#[inline(always)]
+fn quiet(factor: Factor, d: &mut Rows) {
+    match factor {
+        Factor::I8 => {}
+        Factor::F64 => {
+            for pair in d.chunks_exact_mut(2) {
+                for lane in 0..64 {
+                    if double(pair, lane).is_nan() {
+                        (pair[0][lane], pair[1][lane]) = (0, 0x7ff8_0000);
+                    }
+                }
+            }
+        }
+        Factor::F32 | Factor::F16 | Factor::Bf16 => {
+            for word in d.as_flattened_mut() {
+                if f32::from_bits(*word).is_nan() {
+                    *word = 0x7fc0_0000;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! `v_mfma_f32` of f32 with 16 or 32 columns: a chain of fused multiply-adds over K for each
+//! element, on host vectors. Four rows of D stay in host registers while K is gone through.
+
+use frontend::op::Matrix;
+use lower::abi::Lanes;
+
+use super::{Factors, Rows, lanes_of, place};
+
+/// A host vector of f32.
+trait Vector: Copy {
+    /// Elements.
+    const LANES: usize;
+
+    /// # Safety
+    /// There are so many words at the address; the host has the vector.
+    unsafe fn load(from: *const u32) -> Self;
+
+    /// # Safety
+    /// As [`Vector::load`].
+    unsafe fn store(self, to: *mut u32);
+
+    /// x * y + self in each element, with one rounding.
+    ///
+    /// # Safety
+    /// The host has the vector.
+    unsafe fn plus_product(self, x: u32, y: Self) -> Self;
+}
+
+impl Vector for f32 {
+    const LANES: usize = 1;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u32) -> Self {
+        // SAFETY: the caller's.
+        f32::from_bits(unsafe { *from })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u32) {
+        // SAFETY: the caller's.
+        unsafe { *to = self.to_bits() }
+    }
+
+    #[inline(always)]
+    unsafe fn plus_product(self, x: u32, y: Self) -> Self {
+        f32::from_bits(x).mul_add(y, self)
+    }
+}
+
+/// Implements [`Vector`] by intrinsics of the host.
+#[cfg(target_arch = "x86_64")]
+macro_rules! vector {
+    ($vector:ident, $lanes:literal, $load:ident, $store:ident, $all:ident, $fma:ident) => {
+        impl Vector for std::arch::x86_64::$vector {
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            unsafe fn load(from: *const u32) -> Self {
+                // SAFETY: the caller's.
+                unsafe { std::arch::x86_64::$load(from.cast()) }
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut u32) {
+                // SAFETY: the caller's.
+                unsafe { std::arch::x86_64::$store(to.cast(), self) }
+            }
+
+            #[inline(always)]
+            unsafe fn plus_product(self, x: u32, y: Self) -> Self {
+                // SAFETY: the caller's.
+                let x = unsafe { std::arch::x86_64::$all(f32::from_bits(x)) };
+                // SAFETY: the caller's.
+                unsafe { std::arch::x86_64::$fma(x, y, self) }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+vector!(
+    __m256,
+    8,
+    _mm256_loadu_ps,
+    _mm256_storeu_ps,
+    _mm256_set1_ps,
+    _mm256_fmadd_ps
+);
+#[cfg(target_arch = "x86_64")]
+vector!(
+    __m512,
+    16,
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_set1_ps,
+    _mm512_fmadd_ps
+);
+
+/// For every host.
+pub(super) fn portable(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
+    // SAFETY: every host has single words.
+    unsafe {
+        match shape.size {
+            32 => multiply::<f32, 32, 4>(shape, factors, d),
+            _ => multiply::<f32, 16, 4>(shape, factors, d),
+        }
+    }
+}
+
+/// # Safety
+/// The host has these features.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn avx2(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
+    use std::arch::x86_64::__m256;
+    // SAFETY: the caller's.
+    unsafe {
+        match shape.size {
+            32 => multiply::<__m256, 32, 2>(shape, factors, d),
+            _ => multiply::<__m256, 16, 2>(shape, factors, d),
+        }
+    }
+}
+
+/// # Safety
+/// The host has these features.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+pub(super) unsafe fn avx512(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
+    use std::arch::x86_64::__m512;
+    // SAFETY: the caller's.
+    unsafe {
+        match shape.size {
+            32 => multiply::<__m512, 32, 2>(shape, factors, d),
+            _ => multiply::<__m512, 16, 1>(shape, factors, d),
+        }
+    }
+}
+
+/// Matrices of `N` columns, `W` vectors of a row at a time.
+///
+/// # Safety
+/// The host has the vector.
+#[inline(always)]
+unsafe fn multiply<V: Vector, const N: usize, const W: usize>(
+    shape: Matrix,
+    factors: Factors<'_>,
+    d: &mut Rows,
+) {
+    let blocks = usize::from(shape.blocks);
+    for block in 0..blocks {
+        let from = factors.source.of(block);
+        for i in (0..N).step_by(4) {
+            let (item, lane) = place::<N, 4>(block, i);
+            let Some(rows) = d[item..].first_chunk_mut::<4>() else {
+                continue;
+            };
+            for column in (0..N).step_by(W * V::LANES) {
+                let a = |k: usize| lanes_of::<N>(blocks, from, k) + i;
+                let b = |k: usize| lanes_of::<N>(blocks, block, k) + column;
+                // SAFETY: the caller's; a row of D begins at a multiple of N lanes, as one of B,
+                // and so do N rows of A.
+                unsafe {
+                    four_rows::<V, W>(
+                        usize::from(shape.k),
+                        (&factors.a[0], a),
+                        (&factors.b[0], b),
+                        (rows, lane + column),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Four rows of D in `W` vectors each, which begin at a lane of its registers. Those of A begin at
+/// the lane that the first function gives for each K, those of B at that of the second.
+///
+/// # Safety
+/// The host has the vector. Its elements, and four lanes of A, are within the registers.
+#[inline(always)]
+unsafe fn four_rows<V: Vector, const W: usize>(
+    k: usize,
+    (a, a_lane): (&Lanes, impl Fn(usize) -> usize),
+    (b, b_lane): (&Lanes, impl Fn(usize) -> usize),
+    (d, lane): (&mut [Lanes; 4], usize),
+) {
+    let mut sum: [[V; W]; 4] = std::array::from_fn(|h| {
+        std::array::from_fn(|w| {
+            // SAFETY: the caller's.
+            unsafe { V::load(d[h].as_ptr().add(lane + w * V::LANES)) }
+        })
+    });
+    for k in 0..k {
+        let y: [V; W] = std::array::from_fn(|w| {
+            // SAFETY: the caller's.
+            unsafe { V::load(b.as_ptr().add(b_lane(k) + w * V::LANES)) }
+        });
+        for (h, sum) in sum.iter_mut().enumerate() {
+            // SAFETY: the caller's.
+            let x = unsafe { *a.as_ptr().add(a_lane(k) + h) };
+            for w in 0..W {
+                // SAFETY: the caller's.
+                sum[w] = unsafe { sum[w].plus_product(x, y[w]) };
+            }
+        }
+    }
+    for (h, sum) in sum.into_iter().enumerate() {
+        for (w, sum) in sum.into_iter().enumerate() {
+            // SAFETY: the caller's.
+            unsafe { sum.store(d[h].as_mut_ptr().add(lane + w * V::LANES)) }
+        }
+    }
+}

@@ -1,0 +1,434 @@
+use frontend::target::Gfx;
+use lower::ir::functions::{EffectFn, LaneFn};
+
+use super::*;
+use crate::helpers::{has_avx2, table_for};
+
+/// Registers of A, unless a test says otherwise.
+const A: u16 = 3;
+/// Those of B.
+const B: u16 = 300;
+/// Those of C.
+const C: u16 = 20;
+/// Those of D.
+const D: u16 = 260;
+
+/// All shapes.
+fn shapes() -> Vec<Matrix> {
+    let rows = frontend::isa::all().filter_map(|row| match row.op {
+        frontend::Op::Mfma(shape) => Some(shape),
+        _ => None,
+    });
+    rows.collect()
+}
+
+fn call_of(shape: Matrix) -> MatrixCall {
+    MatrixCall {
+        shape,
+        d: D,
+        a: A,
+        b: B,
+        c: Addend::Registers(C),
+        cbsz: 0,
+        abid: 0,
+        blgp: 0,
+        pairs: true,
+        flush: false,
+        quiet: false,
+    }
+}
+
+/// Runs a call on every level of this host, whose results must be the same.
+fn runs(call: &MatrixCall, wave: &WaveState) -> Box<WaveState> {
+    let mut levels = vec![Level::Portable];
+    levels.extend(has_avx2().then_some(Level::Avx2));
+    levels.extend((has_avx2() && lower::host::has_avx512()).then_some(Level::Avx512));
+    let mut results = levels.into_iter().map(|level| {
+        let table = table_for(level);
+        let mut wave = Box::new(wave.clone());
+        let mut context = Context::new(table.as_ptr());
+        context.wave = std::ptr::from_mut(&mut *wave);
+        let entry = table[LaneFn::ALL.len() + EffectFn::Matrix as usize];
+        // SAFETY: the table's addresses of such numbers are functions with effects.
+        let entry = unsafe { std::mem::transmute::<usize, lower::abi::EffectFnPtr>(entry) };
+        let words = call.words();
+        let site = Site {
+            pc: 0,
+            inst: frontend::decode(Gfx::Gfx900, &[0; 8]).expect("an addition"),
+        };
+        // SAFETY: the wave is the context's, and there are the words of a call.
+        let status = unsafe { entry(&raw mut context, &site, words.as_ptr(), std::ptr::null()) };
+        assert_eq!(status, 0);
+        wave
+    });
+    let first = results.next().expect("there is one level");
+    for other in results {
+        assert!(
+            first.vgpr == other.vgpr && first.agpr == other.agpr,
+            "{call:?}"
+        );
+    }
+    first
+}
+
+/// f64 to f16, which has it.
+fn f16_of(x: f64) -> u32 {
+    let bits = x.to_bits();
+    let exponent = (bits >> 52 & 0x7ff) as u32;
+    let sign = (bits >> 63) as u32;
+    if x == 0.0 {
+        return sign << 15;
+    }
+    sign << 15 | (exponent + 15 - 1023) << 10 | (bits >> 42 & 0x3ff) as u32
+}
+
+/// Sets item `item` of a lane.
+fn set(wave: &mut WaveState, first: u16, factor: Factor, (item, lane): (usize, usize), x: f64) {
+    let mut put = |item: usize, bits: u32, word: u64| {
+        let per = 32 / bits as usize;
+        let register = wave.vector_mut(usize::from(first) + item / per);
+        let at = item % per * bits as usize;
+        let mask = u32::MAX >> (32 - bits) << at;
+        register[lane] = register[lane] & !mask | (word as u32) << at & mask;
+    };
+    match factor {
+        Factor::F64 => {
+            put(2 * item, 32, x.to_bits());
+            put(2 * item + 1, 32, x.to_bits() >> 32);
+        }
+        Factor::F32 => put(item, 32, u64::from((x as f32).to_bits())),
+        Factor::F16 => put(item, 16, u64::from(f16_of(x))),
+        Factor::Bf16 => put(item, 16, u64::from((x as f32).to_bits() >> 16)),
+        Factor::I8 => put(item, 8, x as i64 as u64),
+    }
+}
+
+/// An element of C or D.
+fn sum_of(wave: &WaveState, first: u16, factor: Factor, (item, lane): (usize, usize)) -> f64 {
+    let word = |n: usize| wave.vector(usize::from(first) + n)[lane];
+    match factor {
+        Factor::F64 => {
+            f64::from_bits(u64::from(word(2 * item)) | u64::from(word(2 * item + 1)) << 32)
+        }
+        Factor::I8 => f64::from(word(item) as i32),
+        Factor::F32 | Factor::F16 | Factor::Bf16 => f64::from(f32::from_bits(word(item))),
+    }
+}
+
+fn set_sum(wave: &mut WaveState, first: u16, factor: Factor, at: (usize, usize), x: f64) {
+    match factor {
+        Factor::F64 => set(wave, first, factor, at, x),
+        Factor::I8 => {
+            wave.vector_mut(usize::from(first) + at.0)[at.1] = x as i32 as u32;
+        }
+        Factor::F32 | Factor::F16 | Factor::Bf16 => set(wave, first, Factor::F32, at, x),
+    }
+}
+
+/// Block, row and column of an item of C or D in a lane, as the manual draws them.
+fn element(shape: Matrix, item: usize, lane: usize) -> (usize, usize, usize) {
+    match (shape.size, shape.factor) {
+        (32, _) => (
+            item / 16,
+            8 * (item % 16 / 4) + 4 * (lane / 32) + item % 4,
+            lane % 32,
+        ),
+        (16, Factor::F64) => (0, 4 * item + lane / 16, lane % 16),
+        (16, _) => (item / 4, 4 * (lane / 16) + item % 4, lane % 16),
+        (_, Factor::F64) => (lane / 4 % 4, lane / 16, lane % 4),
+        (_, _) => (lane / 4, item, lane % 4),
+    }
+}
+
+/// The lane and the item of A[b][i][k]; of B[b][k][i].
+fn factor_at(shape: Matrix, b: usize, i: usize, k: usize) -> (usize, usize) {
+    let per = MatrixCall::per_lane(shape) as usize;
+    let (size, blocks) = (usize::from(shape.size), usize::from(shape.blocks));
+    (k % per, i + size * (b + blocks * (k / per)))
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        (self.next() >> 20) % n
+    }
+
+    /// -4..=4
+    fn small(&mut self) -> f64 {
+        self.below(9) as f64 - 4.0
+    }
+}
+
+fn sums(shape: Matrix) -> impl Iterator<Item = (usize, usize)> {
+    let registers = usize::from(MatrixCall::sum_registers(shape));
+    let items = if shape.factor == Factor::F64 {
+        registers / 2
+    } else {
+        registers
+    };
+    (0..items).flat_map(|item| (0..64).map(move |lane| (item, lane)))
+}
+
+#[test]
+fn products_of_small_integers() {
+    let mut random = Random(0x1234_5678_9abc_def1);
+    for shape in shapes() {
+        let (size, k) = (usize::from(shape.size), usize::from(shape.k));
+        let blocks = usize::from(shape.blocks);
+        for round in 0..24 {
+            let cbsz = random.below(u64::from(shape.blocks.ilog2()) + 1) as u8;
+            let call = MatrixCall {
+                cbsz,
+                abid: random.below(1 << cbsz) as u8,
+                blgp: if shape.factor == Factor::F64 {
+                    0
+                } else {
+                    round % 8
+                },
+                pairs: round & 8 != 0,
+                c: Addend::Registers(if round % 3 == 0 { C } else { D }),
+                quiet: round & 1 != 0,
+                ..call_of(shape)
+            };
+            let Addend::Registers(c_register) = call.c else {
+                continue;
+            };
+            let mut wave = WaveState::new_boxed();
+            let mut fill = |wave: &mut WaveState, first| {
+                let mut all = vec![vec![vec![0.0; k]; size]; blocks];
+                for (b, rows) in all.iter_mut().enumerate() {
+                    for (i, row) in rows.iter_mut().enumerate() {
+                        for (k, x) in row.iter_mut().enumerate() {
+                            *x = random.small();
+                            set(wave, first, shape.factor, factor_at(shape, b, i, k), *x);
+                        }
+                    }
+                }
+                all
+            };
+            let a = fill(&mut wave, A);
+            let b = fill(&mut wave, B);
+            // B as the lanes have it after BLGP.
+            let mut lanes_of_b = vec![[0.0; 64]; MatrixCall::per_lane(shape) as usize];
+            for (block, columns) in b.iter().enumerate() {
+                for (j, column) in columns.iter().enumerate() {
+                    for (k, &x) in column.iter().enumerate() {
+                        let (item, lane) = factor_at(shape, block, j, k);
+                        lanes_of_b[item][lane] = x;
+                    }
+                }
+            }
+            let from = |lane: usize| match call.blgp {
+                0 => lane,
+                1 => lane & 31,
+                2 => lane & 31 | 32,
+                3 => lane + 16 & 63,
+                n => lane & 15 | (usize::from(n) & 3) << 4,
+            };
+            let mut want = Vec::new();
+            for (item, lane) in sums(shape) {
+                let c = random.small();
+                set_sum(&mut wave, c_register, shape.factor, (item, lane), c);
+                let (block, i, j) = element(shape, item, lane);
+                let group = 1 << cbsz;
+                let of_a = &a[block / group * group + usize::from(call.abid)][i];
+                let sum: f64 = (0..k)
+                    .map(|k| {
+                        let (item, lane) = factor_at(shape, block, j, k);
+                        of_a[k] * lanes_of_b[item][from(lane)]
+                    })
+                    .sum();
+                want.push(c + sum);
+            }
+            let after = runs(&call, &wave);
+            for ((at, want), n) in sums(shape).zip(want).zip(0..) {
+                let got = sum_of(&after, D, shape.factor, at);
+                assert_eq!(got, want, "{call:?} element {n} at {at:?}");
+            }
+            for n in 0..VECTOR_REGISTERS {
+                if !call.writes().contains(&(n as u16)) {
+                    assert_eq!(after.vector(n), wave.vector(n), "register {n} {call:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn registers_may_overlap() {
+    let mut random = Random(77);
+    for shape in shapes() {
+        for _ in 0..40 {
+            let mut wave = WaveState::new_boxed();
+            // Small numbers of every format.
+            for n in 0..64 {
+                *wave.vector_mut(n) = array::from_fn(|_| match shape.factor {
+                    Factor::F64 => 0x3ff0_0000 + random.below(16) as u32,
+                    Factor::F32 => (random.small() as f32).to_bits(),
+                    Factor::F16 => 0x3c00_3c00 + random.below(16) as u32 * 0x10_0010,
+                    Factor::Bf16 => 0x3f80_3f80 + random.below(16) as u32 * 0x1_0001,
+                    Factor::I8 => random.next() as u32,
+                });
+            }
+            let mut register = || random.below(24) as u16;
+            let (d, a, b, c) = (register(), register(), register(), register());
+            let apart = MatrixCall {
+                d: 200,
+                a,
+                b,
+                c: Addend::Registers(c),
+                ..call_of(shape)
+            };
+            let there = runs(&apart, &wave);
+            let here = runs(&MatrixCall { d, ..apart }, &wave);
+            for n in 0..usize::from(MatrixCall::sum_registers(shape)) {
+                assert_eq!(
+                    here.vgpr[usize::from(d) + n],
+                    there.vgpr[200 + n],
+                    "{shape:?}"
+                );
+            }
+        }
+    }
+}
+
+/// The values by which MMA-Sim tells the generations apart.
+#[test]
+fn rounding_of_each_generation() {
+    for shape in shapes() {
+        let wide = MatrixCall::factor_registers(shape) == 2;
+        if shape.k < 4 || shape.factor == Factor::I8 || shape.factor == Factor::F32 {
+            continue;
+        }
+        for pairs in [false, true] {
+            let mut wave = WaveState::new_boxed();
+            for b in 0..usize::from(shape.blocks) {
+                for i in 0..usize::from(shape.size) {
+                    for k in 0..4 {
+                        let at = factor_at(shape, b, i, k);
+                        let (x, y) = (
+                            [-8192.0, -0.5, -0.25, -0.125][k],
+                            [1024.0, 1.0, 1.0, 1.0][k],
+                        );
+                        set(&mut wave, A, shape.factor, at, x);
+                        set(&mut wave, B, shape.factor, at, y);
+                    }
+                }
+            }
+            let factor = shape.factor;
+            sums(shape).for_each(|at| set_sum(&mut wave, C, factor, at, 8_388_608.0));
+            let after = runs(
+                &MatrixCall {
+                    pairs,
+                    ..call_of(shape)
+                },
+                &wave,
+            );
+            let want = match (factor, pairs, wide) {
+                (Factor::F64, ..) | (_, false, _) => -0.875,
+                (Factor::Bf16, true, false) => -0.375,
+                (_, true, _) => 0.0,
+            };
+            for at in sums(shape) {
+                assert_eq!(sum_of(&after, D, factor, at), want, "{shape:?} {pairs}");
+            }
+        }
+    }
+}
+
+/// A constant is C, of f64 in both words; f32 denormals of A and B only are flushed if required.
+#[test]
+fn constants_and_denormals() {
+    for shape in shapes() {
+        let bits = match shape.factor {
+            Factor::F64 => 2.5f64.to_bits(),
+            Factor::I8 => 7,
+            Factor::F32 | Factor::F16 | Factor::Bf16 => u64::from(2.5f32.to_bits()),
+        };
+        let call = MatrixCall {
+            c: Addend::Constant(bits),
+            ..call_of(shape)
+        };
+        let after = runs(&call, &WaveState::new_boxed());
+        let want = if shape.factor == Factor::I8 { 7.0 } else { 2.5 };
+        for at in sums(shape) {
+            assert_eq!(sum_of(&after, D, shape.factor, at), want, "{shape:?}");
+        }
+        if shape.factor != Factor::F32 {
+            continue;
+        }
+        for flush in [false, true] {
+            let mut wave = WaveState::new_boxed();
+            wave.vgpr[usize::from(A)] = [1; 64];
+            *wave.vector_mut(usize::from(B)) = [1.0f32.to_bits(); 64];
+            for n in 0..usize::from(MatrixCall::sum_registers(shape)) {
+                wave.vgpr[usize::from(C) + n] = [1; 64];
+            }
+            let after = runs(
+                &MatrixCall {
+                    flush,
+                    ..call_of(shape)
+                },
+                &wave,
+            );
+            let want = if flush { 1 } else { 1 + u32::from(shape.k) };
+            assert_eq!(
+                after.vector(usize::from(D)),
+                &[want; 64],
+                "{shape:?} {flush}"
+            );
+        }
+    }
+}
+
+/// gfx90a: denormal halves, sums and products are zeros.
+#[test]
+fn pairs_flush() {
+    let one = 1.0f32.to_bits();
+    let sum = |c: u32, x: [f32; 4], y: [f32; 4]| {
+        let rows = y.map(|y| [y; 4]);
+        let mut sum = [c; 4];
+        pairs4(&mut sum, x, array::from_fn(|t| &rows[t]));
+        assert_eq!(sum, [sum[0]; 4]);
+        sum[0]
+    };
+    let tiny = f32::from_bits(1 << 23);
+    assert_eq!(sum(1, [0.0; 4], [0.0; 4]), 0);
+    assert_eq!(sum(0x8000_0001, [0.0; 4], [0.0; 4]), 0);
+    assert_eq!(sum(one, [tiny, 0.0, 0.0, 0.0], [0.5; 4]), one);
+    assert_eq!(sum(0, [tiny, tiny, 0.0, 0.0], [0.5; 4]), 0);
+    assert_eq!(sum(0, [tiny, tiny, 0.0, 0.0], [1.0; 4]), 2 << 23);
+    let halves = [[0x8001_03ff; 64]; 2];
+    assert_eq!(f16_flushed(&halves, 0, 0).to_bits(), 0);
+    assert_eq!(f16_flushed(&halves, 1, 0).to_bits(), 0);
+    assert_eq!(f16(&halves, 1, 0), -1.0 / 16_777_216.0);
+    assert_eq!(bf16_flushed(&[[0x8001; 64]], 0, 0).to_bits(), 0);
+    assert_eq!(bf16_flushed(&[[0x8000; 64]], 0, 0).to_bits(), 0x8000_0000);
+}
+
+#[test]
+fn widening_of_f16() {
+    for bits in 0..=u16::MAX {
+        let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
+        let size = match exponent {
+            0 => fraction * f64::powi(2.0, -24),
+            31 if fraction == 0.0 => f64::INFINITY,
+            31 => f64::NAN,
+            _ => (1024.0 + fraction) * f64::powi(2.0, exponent - 25),
+        };
+        let got = f64::from(widened(bits));
+        assert!(
+            got.abs() == size || got.is_nan() && size.is_nan(),
+            "{bits:x}"
+        );
+        assert_eq!(got.is_sign_negative(), bits >> 15 != 0, "{bits:x}");
+    }
+}
