@@ -292,6 +292,16 @@ fn gfx906() {
 }
 
 #[test]
+fn gfx908() {
+    differential(Gfx::Gfx908);
+}
+
+#[test]
+fn gfx90a() {
+    differential(Gfx::Gfx90a);
+}
+
+#[test]
 fn lds_in_checked_mode() {
     for gfx in [
         Gfx::Gfx600,
