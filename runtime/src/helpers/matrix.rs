@@ -121,11 +121,13 @@ struct Source {
 }
 
 impl Source {
-    /// The block of A that block `b` of D has: one of the 2^CBSZ blocks that `b` is one of.
+    /// The block of A that block `b` of D has: number ABID of the 2^CBSZ blocks that `b` is one of. No source says
+    /// what larger fields mean; here the bits that are too many have no effect.
     #[inline(always)]
     fn of(self, b: usize) -> usize {
-        let first = b >> self.cbsz << self.cbsz;
-        (first + usize::from(self.abid)) % usize::from(self.blocks)
+        let bits = u32::from(self.cbsz).min(self.blocks.ilog2());
+        let of_set = (1 << bits) - 1;
+        b & !of_set | usize::from(self.abid) & of_set
     }
 }
 
