@@ -20,6 +20,7 @@ mod loops;
 #[cfg(unix)]
 mod masked_accesses;
 mod masks;
+mod matrix;
 mod operations;
 mod permutations;
 mod prologues;
