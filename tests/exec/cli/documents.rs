@@ -14,7 +14,7 @@ const ELSEWHERE: [(&str, &str); 3] = [
 ];
 
 /// Pages whose commands are run here.
-const HERE: [&str; 21] = [
+const HERE: [&str; 22] = [
     "ARCHITECTURE.md",
     "docs/check.md",
     "docs/dynamic.md",
@@ -29,6 +29,7 @@ const HERE: [&str; 21] = [
     "docs/how-it-works.md",
     "docs/introduction.md",
     "docs/manifest.md",
+    "docs/matrix.md",
     "docs/opencl.md",
     "docs/profile.md",
     "docs/record.md",
@@ -132,6 +133,11 @@ fn commands_about_debugging() {
     if opencl() {
         assert!(run("docs/debugging.md") > 10);
     }
+}
+
+#[test]
+fn commands_about_matrix_instructions() {
+    assert!(run("docs/matrix.md") > 0);
 }
 
 #[test]
