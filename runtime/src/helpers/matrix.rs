@@ -277,28 +277,40 @@ fn lanes_of<const N: usize>(blocks: usize, b: usize, k: usize) -> usize {
 /// f64: a chain of fused multiply-adds over K.
 #[inline(always)]
 fn f64_rows<const N: usize>(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
-    let wide = |rows: &Rows| -> [f64; 64] { array::from_fn(|lane| double(rows, lane)) };
+    let wide = |rows: &Rows| joined::<64>(&rows[0], &rows[1]);
     let (a, b) = (wide(factors.a), wide(factors.b));
     let blocks = usize::from(shape.blocks);
     for block in 0..blocks {
         let from = factors.source.of(block);
         for i in 0..N {
             let (item, lane) = place::<N, 1>(block, i);
-            let words = &mut d[2 * item..2 * item + 2];
-            let mut sum: [f64; N] = array::from_fn(|j| double(words, lane + j));
+            let Some([low, high]) = d[2 * item..].first_chunk_mut::<2>() else {
+                continue;
+            };
+            let (low, high) = (&mut low[lane..], &mut high[lane..]);
+            let (Some(low), Some(high)) = (low.first_chunk_mut(), high.first_chunk_mut()) else {
+                continue;
+            };
+            let mut sum = joined::<N>(low, high);
             for k in 0..usize::from(shape.k) {
                 let x = a[lanes_of::<N>(blocks, from, k) + i];
-                let y = &b[lanes_of::<N>(blocks, block, k)..][..N];
+                let y: &[f64] = &b[lanes_of::<N>(blocks, block, k)..][..N];
                 for (sum, &y) in sum.iter_mut().zip(y) {
                     *sum = x.mul_add(y, *sum);
                 }
             }
             for (j, sum) in sum.into_iter().enumerate() {
                 let bits = sum.to_bits();
-                (words[0][lane + j], words[1][lane + j]) = (bits as u32, (bits >> 32) as u32);
+                (low[j], high[j]) = (bits as u32, (bits >> 32) as u32);
             }
         }
     }
+}
+
+/// The f64 with these words.
+#[inline(always)]
+fn joined<const N: usize>(low: &[u32; N], high: &[u32; N]) -> [f64; N] {
+    array::from_fn(|j| f64::from_bits(u64::from(low[j]) | u64::from(high[j]) << 32))
 }
 
 /// The f64 of a lane of a pair of registers.

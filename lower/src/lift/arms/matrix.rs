@@ -24,9 +24,10 @@ pub(super) fn lower(g: &Guest<'_>, inst: &Inst, shape: Matrix) -> Lowered {
 
 fn call(g: &Guest<'_>, inst: &Inst, shape: Matrix) -> Option<MatrixCall> {
     let [cbsz, abid, blgp] = inst.mods.mfma;
-    let c = match inst.src[2] {
-        Operand::Inline { bits, .. } => Addend::Constant(bits),
-        operand => Addend::Registers(vector_register(operand)?),
+    let c = if let Operand::Inline { bits, .. } = inst.src[2] {
+        Addend::Constant(bits)
+    } else {
+        Addend::Registers(vector_register(inst.src[2])?)
     };
     Some(MatrixCall {
         shape,

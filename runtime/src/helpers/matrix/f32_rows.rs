@@ -1,5 +1,6 @@
 //! `v_mfma_f32` of f32 with 16 or 32 columns: a chain of fused multiply-adds over K for each
-//! element, on host vectors. Four rows of D stay in host registers while K is gone through.
+//! element, on host vectors. Eight rows of D stay in host registers while K is gone through: they are
+//! at two places in the lanes of four registers.
 
 use frontend::op::Matrix;
 use lower::abi::Lanes;
@@ -100,9 +101,11 @@ vector!(
 pub(super) fn portable(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
     // SAFETY: every host has single words.
     unsafe {
-        match shape.size {
-            32 => multiply::<f32, 32, 4>(shape, factors, d),
-            _ => multiply::<f32, 16, 4>(shape, factors, d),
+        match (shape.size, shape.k) {
+            (32, 1) => multiply::<f32, 32, 4, 1, 2>(factors, d),
+            (32, _) => multiply::<f32, 32, 4, 2, 1>(factors, d),
+            (_, 1) => multiply::<f32, 16, 4, 1, 4>(factors, d),
+            (_, _) => multiply::<f32, 16, 4, 4, 1>(factors, d),
         }
     }
 }
@@ -115,9 +118,11 @@ pub(super) unsafe fn avx2(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
     use std::arch::x86_64::__m256;
     // SAFETY: the caller's.
     unsafe {
-        match shape.size {
-            32 => multiply::<__m256, 32, 2>(shape, factors, d),
-            _ => multiply::<__m256, 16, 2>(shape, factors, d),
+        match (shape.size, shape.k) {
+            (32, 1) => multiply::<__m256, 32, 1, 1, 2>(factors, d),
+            (32, _) => multiply::<__m256, 32, 1, 2, 1>(factors, d),
+            (_, 1) => multiply::<__m256, 16, 1, 1, 4>(factors, d),
+            (_, _) => multiply::<__m256, 16, 1, 4, 1>(factors, d),
         }
     }
 }
@@ -130,39 +135,41 @@ pub(super) unsafe fn avx512(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
     use std::arch::x86_64::__m512;
     // SAFETY: the caller's.
     unsafe {
-        match shape.size {
-            32 => multiply::<__m512, 32, 2>(shape, factors, d),
-            _ => multiply::<__m512, 16, 1>(shape, factors, d),
+        match (shape.size, shape.k) {
+            (32, 1) => multiply::<__m512, 32, 2, 1, 2>(factors, d),
+            (32, _) => multiply::<__m512, 32, 2, 2, 1>(factors, d),
+            (_, 1) => multiply::<__m512, 16, 1, 1, 4>(factors, d),
+            (_, _) => multiply::<__m512, 16, 1, 4, 1>(factors, d),
         }
     }
 }
 
-/// Matrices of `N` columns, `W` vectors of a row at a time.
+/// `BLOCKS` matrices of `N` columns with `K` values of K, `W` vectors of a row at a time.
 ///
 /// # Safety
 /// The host has the vector.
 #[inline(always)]
-unsafe fn multiply<V: Vector, const N: usize, const W: usize>(
-    shape: Matrix,
+unsafe fn multiply<V, const N: usize, const W: usize, const K: usize, const BLOCKS: usize>(
     factors: Factors<'_>,
     d: &mut Rows,
-) {
-    let blocks = usize::from(shape.blocks);
-    for block in 0..blocks {
+) where
+    V: Vector,
+{
+    for block in 0..BLOCKS {
         let from = factors.source.of(block);
-        for i in (0..N).step_by(4) {
+        for i in (0..N).step_by(8) {
             let (item, lane) = place::<N, 4>(block, i);
+            debug_assert_eq!(place::<N, 4>(block, i + 4), (item, lane + N));
             let Some(rows) = d[item..].first_chunk_mut::<4>() else {
                 continue;
             };
             for column in (0..N).step_by(W * V::LANES) {
-                let a = |k: usize| lanes_of::<N>(blocks, from, k) + i;
-                let b = |k: usize| lanes_of::<N>(blocks, block, k) + column;
+                let a = |k: usize| lanes_of::<N>(BLOCKS, from, k) + i;
+                let b = |k: usize| lanes_of::<N>(BLOCKS, block, k) + column;
                 // SAFETY: the caller's; a row of D begins at a multiple of N lanes, as one of B,
                 // and so do N rows of A.
                 unsafe {
-                    four_rows::<V, W>(
-                        usize::from(shape.k),
+                    eight_rows::<V, N, W, K>(
                         (&factors.a[0], a),
                         (&factors.b[0], b),
                         (rows, lane + column),
@@ -173,25 +180,25 @@ unsafe fn multiply<V: Vector, const N: usize, const W: usize>(
     }
 }
 
-/// Four rows of D in `W` vectors each, which begin at a lane of its registers. Those of A begin at
+/// Eight rows of D in `W` vectors each, which begin at a lane of its registers, or `N` lanes behind. Those of A begin at
 /// the lane that the first function gives for each K, those of B at that of the second.
 ///
 /// # Safety
-/// The host has the vector. Its elements, and four lanes of A, are within the registers.
+/// The host has the vector. Its elements, and eight lanes of A, are within the registers.
 #[inline(always)]
-unsafe fn four_rows<V: Vector, const W: usize>(
-    k: usize,
+unsafe fn eight_rows<V: Vector, const N: usize, const W: usize, const K: usize>(
     (a, a_lane): (&Lanes, impl Fn(usize) -> usize),
     (b, b_lane): (&Lanes, impl Fn(usize) -> usize),
     (d, lane): (&mut [Lanes; 4], usize),
 ) {
-    let mut sum: [[V; W]; 4] = std::array::from_fn(|h| {
+    let at = |h: usize, w: usize| lane + h / 4 * N + w * V::LANES;
+    let mut sum: [[V; W]; 8] = std::array::from_fn(|h| {
         std::array::from_fn(|w| {
             // SAFETY: the caller's.
-            unsafe { V::load(d[h].as_ptr().add(lane + w * V::LANES)) }
+            unsafe { V::load(d[h % 4].as_ptr().add(at(h, w))) }
         })
     });
-    for k in 0..k {
+    for k in 0..K {
         let y: [V; W] = std::array::from_fn(|w| {
             // SAFETY: the caller's.
             unsafe { V::load(b.as_ptr().add(b_lane(k) + w * V::LANES)) }
@@ -208,7 +215,7 @@ unsafe fn four_rows<V: Vector, const W: usize>(
     for (h, sum) in sum.into_iter().enumerate() {
         for (w, sum) in sum.into_iter().enumerate() {
             // SAFETY: the caller's.
-            unsafe { sum.store(d[h].as_mut_ptr().add(lane + w * V::LANES)) }
+            unsafe { sum.store(d[h % 4].as_mut_ptr().add(at(h, w))) }
         }
     }
 }

@@ -230,7 +230,7 @@ fn products_of_small_integers() {
                 0 => lane,
                 1 => lane & 31,
                 2 => lane & 31 | 32,
-                3 => lane + 16 & 63,
+                3 => (lane + 16) & 63,
                 n => lane & 15 | (usize::from(n) & 3) << 4,
             };
             let mut want = Vec::new();
