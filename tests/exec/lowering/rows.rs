@@ -58,7 +58,6 @@ fn may_fall_back(desc: &InstDesc) -> Option<&'static str> {
             | DsOp::GwsSemaP
             | DsOp::GwsSemaReleaseAll,
         ) => "global wave sync",
-        Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => "matrices of CDNA",
         _ => return None,
     })
 }
