@@ -1,7 +1,5 @@
-//! Regions with matrix instructions, which ignore EXEC; and what they cost.
+//! Regions with matrix instructions, which ignore EXEC.
 #![expect(unsafe_code, reason = "runs compiled code")]
-
-use std::time::Instant;
 
 use frontend::target::Gfx;
 use frontend::{LANES, WaveState};
@@ -129,75 +127,4 @@ fn reads_of_accumulation_registers() {
     assert!((0..4).all(|n| has(FIRST_AGPR + n)));
     assert!(has(0) && has(1));
     assert_eq!(compiled.writes_from(), 0);
-}
-
-/// Four products of which each has its own sum, `s0` times.
-#[rustfmt::skip]
-const LOOPS: [(&str, u64, &[u32]); 2] = [
-    ("16x16x4", 16 * 16 * 4, &[
-        0xd3c5_0000, 0x0402_0300,
-        0xd3c5_0004, 0x0412_0300,
-        0xd3c5_0008, 0x0422_0300,
-        0xd3c5_000c, 0x0432_0300,
-        0x8080_8100, 0xbf07_8000, 0xbf85_fff5, 0xbf81_0000,
-    ]),
-    ("32x32x2", 32 * 32 * 2, &[
-        0xd3c4_0000, 0x0402_0300,
-        0xd3c4_0010, 0x0442_0300,
-        0xd3c4_0020, 0x0482_0300,
-        0xd3c4_0030, 0x04c2_0300,
-        0x8080_8100, 0xbf07_8000, 0xbf85_fff5, 0xbf81_0000,
-    ]),
-];
-
-/// The host's fused multiply-adds in a nanosecond.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn peak() -> f64 {
-    use std::arch::x86_64::{_mm512_fmadd_ps, _mm512_reduce_add_ps, _mm512_set1_ps};
-    let mut sums = [_mm512_set1_ps(1.0); 16];
-    let x = _mm512_set1_ps(std::hint::black_box(0.5));
-    let start = Instant::now();
-    for _ in 0..10_000_000 {
-        for sum in &mut sums {
-            *sum = _mm512_fmadd_ps(*sum, x, x);
-        }
-    }
-    let time = start.elapsed().as_nanos() as f64;
-    let all: f32 = sums.into_iter().map(|sum| _mm512_reduce_add_ps(sum)).sum();
-    std::hint::black_box(all);
-    10e6 * 16.0 * 16.0 / time
-}
-
-/// Share of the host's peak that products of f32 reach in a loop; says it.
-#[test]
-#[ignore = "a measurement"]
-#[cfg(target_arch = "x86_64")]
-fn share_of_the_peak() {
-    if !can_run(Isa::Avx512) {
-        return;
-    }
-    // SAFETY: the host has AVX-512.
-    let peak = (0..3).map(|_| unsafe { peak() }).fold(0.0, f64::max);
-    println!("peak {peak:.1} FMA/ns");
-    for (name, each, code) in LOOPS {
-        for host in hosts() {
-            let compiled = compiled(code, host, false);
-            let mut best = 0.0f64;
-            for _ in 0..5 {
-                let mut wave = WaveState::new_boxed();
-                wave.set_exec(u64::MAX);
-                wave.sgpr[0] = 100_000;
-                let start = Instant::now();
-                run(&compiled, host.0, &mut wave, ExitCode::End);
-                let time = start.elapsed().as_nanos() as f64;
-                best = best.max(4.0 * 1e5 * each as f64 / time);
-            }
-            println!(
-                "{name} {:?}: {best:.1} FMA/ns, {:.0} %",
-                host.0,
-                100.0 * best / peak
-            );
-        }
-    }
 }
