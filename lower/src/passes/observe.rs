@@ -133,10 +133,11 @@ fn together(copy: &Copy<'_>, first: Val) -> Vec<Val> {
         };
         match node.op {
             Op::Store(..) | Op::Atomic(..) | Op::Effect { .. } => break,
-            Op::Load(space, ..) if !matches!(space, Space::Scratch | Space::Buffer) => {
-                if node.args[..2].iter().all(is_known) {
-                    loads.push(v);
-                }
+            Op::Load(space, ..)
+                if !matches!(space, Space::Scratch | Space::Buffer)
+                    && node.args[..2].iter().all(is_known) =>
+            {
+                loads.push(v);
             }
             _ => {}
         }
