@@ -327,9 +327,11 @@ session('pause stops a program that does not end', async (client) => {
     await client.continueRequest({ threadId: 1 });
     const { body: running } = await client.threadsRequest();
     assert.equal(running.threads.length, 1);
+    // The program may stop before the answer is read.
+    const hit = client.waitForEvent('stopped');
     const { body: set } = await client.send('setFunctionBreakpoints', { breakpoints: [{ name: 'endless+0x10' }] });
     assert.equal(set.breakpoints[0].verified, true);
-    await client.waitForEvent('stopped');
+    await hit;
     await client.send('setFunctionBreakpoints', { breakpoints: [] });
     // Right behind the request to go on.
     const both = [client.waitForEvent('stopped'), client.continueRequest({ threadId: 1 }), client.send('pause', { threadId: 1 })];
