@@ -3,6 +3,7 @@
 
 use crate::desc::{Effects, Forms, InstDesc};
 use crate::op::Op;
+use crate::state::FIRST_AGPR;
 use crate::target::Gfx;
 use crate::ty::Ty;
 use crate::waits::WaitField;
@@ -73,6 +74,22 @@ pub enum Operand {
     /// An immediate field (type [`Ty::Imm`], and SOPK's simm16 for typed positions): sign-extended
     /// simm16, raw counter or message fields, attribute numbers.
     Imm(i32),
+}
+
+impl Operand {
+    /// The first register of a vector operand, of a VGPR or from [`FIRST_AGPR`] on.
+    pub fn vector_register(self) -> Option<u16> {
+        match self {
+            Operand::Vgpr(n) => Some(n.into()),
+            Operand::Agpr(n) => Some(FIRST_AGPR + u16::from(n)),
+            Operand::None
+            | Operand::Sgpr(_)
+            | Operand::Inline { .. }
+            | Operand::Literal { .. }
+            | Operand::Special(_)
+            | Operand::Imm(_) => None,
+        }
+    }
 }
 
 /// SDWA selections.

@@ -518,8 +518,8 @@ operations! {
             /// See [`Op::Dot2c`]
             Dot8c,
         }
-        // Parameters of pixel shaders: decoded, not run. The matrix unit of CDNA.
-        unsupported {
+        // Parameters of pixel shaders, which are refused.
+        parameters {
             /// `v_interp_p1_f32` and the half forms
             InterpP1,
             /// `v_interp_p1ll_f16`
@@ -530,6 +530,9 @@ operations! {
             InterpP2,
             /// `v_interp_mov_f32`
             InterpMov,
+        }
+        // The matrix unit of CDNA.
+        matrix {
             /// D = S0 * S1 + S2, matrices in the registers of the whole wave
             Mfma(Matrix),
             /// D.vgpr = S0.agpr

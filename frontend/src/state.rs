@@ -1,9 +1,17 @@
 //! The architectural state of one wave, laid out so that translated code can address it.
 
+use bytemuck::Zeroable;
+
 use crate::inst::{EXEC_HI, EXEC_LO, M0, VCC_HI, VCC_LO};
 
 /// Lanes of a wave.
 pub const LANES: usize = 64;
+
+/// Vector registers: 256 VGPRs, then as many accumulation registers (gfx908 and later), as they lie in a wave.
+pub const VECTOR_REGISTERS: usize = 512;
+
+/// The number of a0 among the vector registers.
+pub const FIRST_AGPR: u16 = 256;
 
 /// Entries of [`WaveState::last`].
 pub const LAST: usize = 16;
@@ -38,7 +46,7 @@ pub mod mode {
 /// Registers of one wave. VCC, M0, EXEC and the trap registers live in `sgpr` under their encoding
 /// codes, so that every scalar operand is one array access.
 #[repr(C, align(64))]
-#[derive(Clone)]
+#[derive(Clone, Zeroable)]
 pub struct WaveState {
     /// The scalar file by encoding code 0..=127.
     pub sgpr: [u32; 128],
@@ -119,26 +127,10 @@ impl WaveState {
 
     /// A wave with every register 0, on the heap (it is 129 KiB).
     pub fn new_boxed() -> Box<WaveState> {
-        Box::new(WaveState {
-            sgpr: [0; 128],
-            pc: 0,
-            scc: 0,
-            mode: 0,
-            trapsts: 0,
-            hwreg: [0; 32],
-            vgpr_count: 256,
-            sgpr_count: 104,
-            vgprs_touched: 0,
-            vgprs_stale: [0; 2],
-            start: 0,
-            kept: 0,
-            resume: 0,
-            last: [0; LAST],
-            next: [0; LAST],
-            vgpr: [[0; LANES]; 256],
-            agpr: [[0; LANES]; 256],
-            agprs_touched: 0,
-        })
+        // Not by way of the stack.
+        let mut wave: Box<WaveState> = bytemuck::zeroed_box();
+        (wave.vgpr_count, wave.sgpr_count) = (256, 104);
+        wave
     }
 
     /// Does [`WaveState::settle`] have any effect?
@@ -157,7 +149,7 @@ impl WaveState {
         }
     }
 
-    /// A register of both vector files: accumulation registers from 256 on, of which
+    /// A register of both vector files: accumulation registers from [`FIRST_AGPR`] on, of which
     /// `agprs_touched` must know where they are written.
     pub fn vector(&self, n: usize) -> &[u32; LANES] {
         match n.checked_sub(self.vgpr.len()) {

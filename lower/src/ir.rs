@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::profile::Outcome;
 
+pub use frontend::state::{FIRST_AGPR, VECTOR_REGISTERS};
 pub use functions::{EffectFn, LaneFn};
 pub use matrix::MatrixCall;
 
@@ -24,12 +25,6 @@ pub mod matrix;
 pub(crate) mod memory;
 pub mod text;
 pub mod verify;
-
-/// Vector registers: 256 VGPRs, then as many accumulation registers, as they lie in the wave.
-pub const VECTOR_REGISTERS: usize = 512;
-
-/// The number of accumulation register 0 among the vector registers.
-pub const FIRST_AGPR: u16 = 256;
 
 /// A value: an index into the block's nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

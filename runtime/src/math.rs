@@ -25,7 +25,7 @@ mod reciprocal;
 mod scale;
 mod soft;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod trig_preop;
 
 pub use convert::*;

@@ -1,9 +1,10 @@
 //! Assignment to registers and memory.
 
+use frontend::state::FIRST_AGPR;
 use runtime::debug::State;
 
 use super::error::DebugError;
-use super::eval::{ACCUMULATION, At, Place, Scope, inside};
+use super::eval::{At, Place, Scope, inside};
 use super::expr::Expr;
 use super::value::{Scalar, Value, active};
 use crate::Dtype;
@@ -139,7 +140,7 @@ pub(super) fn make(state: &mut State<'_, '_>, wave: u32, write: Write) -> Result
             for (lane, words) in lanes {
                 for (n, word) in words.into_iter().enumerate() {
                     wave.vector_mut(first + n)[lane] = word;
-                    let written = (first + n + 1).saturating_sub(ACCUMULATION) as u32;
+                    let written = (first + n + 1).saturating_sub(usize::from(FIRST_AGPR)) as u32;
                     wave.agprs_touched = wave.agprs_touched.max(written);
                 }
             }

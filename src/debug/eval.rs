@@ -1,6 +1,7 @@
 //! The value of an expression in a stopped wave, and assignment to it.
 
 use frontend::inst::{EXEC_LO, M0, VCC_LO};
+use frontend::state::FIRST_AGPR;
 use frontend::{Gfx, LANES, WaveState};
 use runtime::debug::{State, scratch_address};
 use runtime::engine::Scratch;
@@ -138,9 +139,6 @@ impl Place {
 }
 
 /// The number at the end of a name such as `v12`.
-/// The number of a0 among the vector registers of a wave's state.
-pub(super) const ACCUMULATION: usize = 256;
-
 fn numbered(name: &str, letter: char) -> Option<usize> {
     let digits = name.strip_prefix(letter)?;
     let canonical = digits == "0" || !digits.starts_with('0');
@@ -389,7 +387,7 @@ impl Scope<'_> {
             }
             At::Accumulation => {
                 self.check_register('a', last, 255)?;
-                let first = ACCUMULATION + first.max(0) as usize;
+                let first = usize::from(FIRST_AGPR) + first.max(0) as usize;
                 let at = At::Vector(first, count as usize, None);
                 Place::new(at, of_registers(count)?, true)
             }

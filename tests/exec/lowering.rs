@@ -42,6 +42,7 @@ mod wraps;
 use lower::host::{self, Isa};
 use lower::ir::build::Build;
 use lower::ir::{Block, Func, Slot, Target, Term, Val};
+use lower::jit::HostLevel;
 
 /// Does the CPU have a wide instruction set? If not, it is said that what its code does is not tested.
 fn can_run(isa: Isa) -> bool {
@@ -53,6 +54,18 @@ fn can_run(isa: Isa) -> bool {
         eprintln!("NOT TESTED: what code for {name} does, which this CPU lacks");
     }
     has
+}
+
+/// Hosts that code is made for, and what makes it.
+fn hosts() -> Vec<(HostLevel, Option<Isa>)> {
+    let mut hosts = vec![
+        (HostLevel::Native, None),
+        (HostLevel::Avx2, None),
+        (HostLevel::Sse41, None),
+    ];
+    hosts.extend(can_run(Isa::Avx2).then_some((HostLevel::Avx2, Some(Isa::Avx2))));
+    hosts.extend(can_run(Isa::Avx512).then_some((HostLevel::Native, Some(Isa::Avx512))));
+    hosts
 }
 
 /// A region of one block with these results, behind which it waits.

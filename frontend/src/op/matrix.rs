@@ -1,7 +1,9 @@
 //! The shapes of CDNA's matrix instructions.
 
+use serde::{Deserialize, Serialize};
+
 /// Elements of the factors A and B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names are the manual's")]
 pub enum Factor {
     F32,
@@ -25,7 +27,7 @@ impl Factor {
 
 /// D = A * B + C of several independent blocks; each of A is `size` x `k`, of B `k` x `size`, of C
 /// and D `size` x `size`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Matrix {
     /// Rows and columns of a block of D.
     pub size: u8,

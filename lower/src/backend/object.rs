@@ -5,6 +5,7 @@ use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::{ExternalName, Function, LibCall, UserExternalName};
 use cranelift_codegen::{CompiledCode, FinalizedRelocTarget};
 
+use crate::ir::VECTOR_REGISTERS;
 use crate::profile::Shape;
 
 /// A compiled region before placement.
@@ -23,7 +24,7 @@ pub struct Object {
     /// Number of the first accumulation register from which on none is written.
     pub agprs: u32,
     /// Vector registers that are read before they are written; see `liveness::reads`.
-    pub reads: [[u64; 8]; 2],
+    pub reads: [[u64; VECTOR_REGISTERS / 64]; 2],
     /// The first vector register that it writes to the wave; see `Emitted::writes_from`.
     pub writes_from: u32,
     /// At barriers and ends it switches to other waves; see [`crate::abi::Context::last`].

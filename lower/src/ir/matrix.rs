@@ -1,11 +1,12 @@
 //! Matrix instructions (`v_mfma_*`): D = A * B + C on vector registers of the whole wave.
 
 use frontend::op::{Factor, Matrix};
+use serde::{Deserialize, Serialize};
 
 use super::{FIRST_AGPR, VECTOR_REGISTERS};
 
 /// C of a matrix instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Addend {
     /// Registers from this one on.
     Registers(u16),
@@ -14,7 +15,7 @@ pub enum Addend {
 }
 
 /// A matrix instruction. Registers are the first ones of their tuples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixCall {
     /// Shape and types.
     pub shape: Matrix,

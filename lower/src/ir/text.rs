@@ -158,9 +158,8 @@ fn term(term: &Term) -> String {
             format!("move site {}{value} {}", site.0, target(next))
         }
         Term::Matrix { site, call, next } => {
-            let [registers, shape, constant] = call.words();
-            let words = format!("{registers:#x} {shape:#x} {constant:#x}");
-            format!("matrix site {} {words} {}", site.0, target(next))
+            let call = notation().to_string(call).unwrap_or_default();
+            format!("matrix site {} {call} {}", site.0, target(next))
         }
     }
 }
@@ -323,9 +322,13 @@ impl<'a> Words<'a> {
             "matrix" => {
                 self.expect("site")?;
                 let site = SiteId(self.number()?);
-                let words = [self.number()?, self.number()?, self.number()?];
-                let Some(call) = MatrixCall::from_words(words) else {
-                    return self.error("these words are no matrix instruction".to_owned());
+                let word = self.next()?;
+                let call: MatrixCall = match notation().from_str(word) {
+                    Ok(call) => call,
+                    Err(error) => {
+                        return self
+                            .error(format!("{word} is no matrix instruction: {}", error.code));
+                    }
                 };
                 let next = self.target()?;
                 Term::Matrix { site, call, next }

@@ -8,7 +8,8 @@ use frontend::inst::{EXEC_LO, Inst, Operand, Special};
 use frontend::op::{BranchIf, Op};
 use frontend::state::mode;
 
-use crate::ir::{FIRST_AGPR, VECTOR_REGISTERS};
+use crate::ir::VECTOR_REGISTERS;
+use crate::lift::guest::register_behind;
 use crate::lift::region::{
     Decoded, Key, Request, Waits, behind, branch_target, is_control, is_interpreted, key_behind,
 };
@@ -61,27 +62,21 @@ const ALL: LiveVgprs = [true; VECTOR_REGISTERS];
 const NONE: LiveVgprs = [false; VECTOR_REGISTERS];
 
 /// The vector registers of an operand.
-fn registers(operand: Operand, count: usize) -> impl Iterator<Item = usize> {
-    let first = match operand {
-        Operand::Vgpr(n) => Some(usize::from(n)),
-        Operand::Agpr(n) => Some(usize::from(FIRST_AGPR) + usize::from(n)),
-        _ => None,
-    };
-    let count = count.max(1);
-    first
-        .into_iter()
-        .flat_map(move |n| n..(n + count).min(VECTOR_REGISTERS))
+fn registers(operand: Operand, count: u32) -> impl Iterator<Item = usize> {
+    let first = operand.vector_register().into_iter();
+    let all = first.flat_map(move |n| (0..count.max(1)).map(move |i| register_behind(n, i as u8)));
+    all.map(usize::from)
 }
 
 /// Transfer function: live registers before an instruction from those after it.
 fn live_before(live: &mut LiveVgprs, inst: &Inst) {
     if !inst.desc.effects.has(Effects::READS_D) {
         for (operand, ty) in inst.dst.into_iter().zip(inst.desc.dst) {
-            registers(operand, ty.regs() as usize).for_each(|n| live[n] = false);
+            registers(operand, ty.regs()).for_each(|n| live[n] = false);
         }
     }
     for (operand, ty) in inst.src.into_iter().zip(inst.desc.src) {
-        registers(operand, ty.regs() as usize).for_each(|n| live[n] = true);
+        registers(operand, ty.regs()).for_each(|n| live[n] = true);
     }
 }
 

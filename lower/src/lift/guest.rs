@@ -2,6 +2,8 @@
 //! EXEC: a write merges under it, and a read whose consumer acts under the same EXEC gets the value
 //! before merging.
 
+use std::collections::BTreeSet;
+
 use frontend::inst::{EXEC_HI, EXEC_LO, Operand, VCC_HI, VCC_LO};
 use frontend::target::Gfx;
 
@@ -33,7 +35,8 @@ pub struct Guest<'b> {
     sgpr: [Option<Val>; 128],
     sgpr_dirty: [bool; 128],
     vgpr: Box<[Option<Val>; VECTOR_REGISTERS]>,
-    vgpr_dirty: Box<[bool; VECTOR_REGISTERS]>,
+    /// Those of `vgpr` that the block has written.
+    written: BTreeSet<u16>,
     exec: Option<Val>,
     exec_dirty: bool,
     vcc: Option<Val>,
@@ -49,19 +52,10 @@ pub fn register_behind(n: u16, i: u8) -> u16 {
     n & FIRST_AGPR | (n + u16::from(i)) & (FIRST_AGPR - 1)
 }
 
-/// The vector register of an operand, the first one of several.
-pub fn vector_register(operand: Operand) -> Option<u16> {
-    match operand {
-        Operand::Vgpr(n) => Some(n.into()),
-        Operand::Agpr(n) => Some(FIRST_AGPR + u16::from(n)),
-        _ => None,
-    }
-}
-
 /// The VGPRs saved by [`Guest::replace_lanes`].
 pub struct SavedLanes {
     vgpr: Box<[Option<Val>; VECTOR_REGISTERS]>,
-    dirty: Box<[bool; VECTOR_REGISTERS]>,
+    written: BTreeSet<u16>,
 }
 
 impl<'b> Guest<'b> {
@@ -80,7 +74,7 @@ impl<'b> Guest<'b> {
             sgpr: [None; 128],
             sgpr_dirty: [false; 128],
             vgpr: Box::new([None; VECTOR_REGISTERS]),
-            vgpr_dirty: Box::new([false; VECTOR_REGISTERS]),
+            written: BTreeSet::new(),
             exec: None,
             exec_dirty: false,
             vcc: None,
@@ -266,7 +260,7 @@ impl<'b> Guest<'b> {
     /// Writes all 64 lanes of a VGPR (`v_writelane` and the like merge explicitly).
     pub fn write_v_all(&mut self, n: u16, v: Val) {
         self.vgpr[usize::from(n)] = Some(v);
-        self.vgpr_dirty[usize::from(n)] = true;
+        self.written.insert(n);
     }
 
     /// A lane mask from a scalar register pair, for a consumer confined to the active lanes.
@@ -292,17 +286,16 @@ impl<'b> Guest<'b> {
         }
         SavedLanes {
             vgpr: std::mem::replace(&mut self.vgpr, vgpr),
-            dirty: std::mem::replace(&mut self.vgpr_dirty, Box::new([false; VECTOR_REGISTERS])),
+            written: std::mem::take(&mut self.written),
         }
     }
 
     /// Restores the VGPRs; returns the values written meanwhile.
     pub fn restore_lanes(&mut self, saved: SavedLanes) -> Vec<(u16, Val)> {
         let vgpr = std::mem::replace(&mut self.vgpr, saved.vgpr);
-        let dirty = std::mem::replace(&mut self.vgpr_dirty, saved.dirty);
-        let written = vgpr.iter().zip(dirty.iter()).enumerate();
+        let written = std::mem::replace(&mut self.written, saved.written).into_iter();
         written
-            .filter_map(|(n, (&v, &dirty))| v.filter(|_| dirty).map(|v| (n as u16, v)))
+            .filter_map(|n| Some((n, vgpr[usize::from(n)]?)))
             .collect()
     }
 
@@ -357,14 +350,9 @@ impl<'b> Guest<'b> {
             }
         }
         scalars.retain(|&(slot, v)| self.b.parts(v).0 != Op::ReadS(slot));
-        let mut lanes = Vec::new();
-        for (n, value) in self.vgpr.iter().enumerate() {
-            if let (Some(v), true) = (*value, self.vgpr_dirty[n])
-                && self.b.parts(v).0 != Op::ReadV(n as u16)
-            {
-                lanes.push((n as u16, v));
-            }
-        }
-        (scalars, lanes)
+        let lanes = self.written.iter();
+        let lanes = lanes.filter_map(|&n| Some((n, self.vgpr[usize::from(n)]?)));
+        let lanes = lanes.filter(|&(n, v)| self.b.parts(v).0 != Op::ReadV(n));
+        (scalars, lanes.collect())
     }
 }

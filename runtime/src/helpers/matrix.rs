@@ -34,8 +34,7 @@ const FACTOR: usize = 2;
 unsafe fn decoded<'a>(ctx: *const Context, words: *const u64) -> (MatrixCall, &'a mut Rows) {
     // SAFETY: the caller's.
     let words = unsafe { *words.cast::<[u64; 3]>() };
-    let call = MatrixCall::from_words(words).filter(MatrixCall::is_valid);
-    let call = call.expect("bug: code passes the words of a valid call");
+    let call = MatrixCall::from_words(words).expect("bug: code passes the words of a call");
     // SAFETY: the caller's.
     let wave = unsafe { (*ctx).wave };
     // SAFETY: the field is within the wave.
@@ -63,45 +62,37 @@ pub(super) fn wide(level: Level) -> Option<usize> {
     }
 }
 
-/// # Safety
-/// The contract of `lower::abi::EffectFnPtr`; the host has these features.
+/// The variant of the function for a host with these features.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe extern "C" fn avx2(
-    ctx: *mut Context,
-    _: *const Site,
-    words: *const u64,
-    _: *const *mut Lanes,
-) -> u64 {
-    // SAFETY: the caller's.
-    let (call, rows) = unsafe { decoded(ctx, words) };
-    run(&call, rows, |shape, factors, d| {
-        // SAFETY: the caller's.
-        unsafe { f32_rows::avx2(shape, factors, d) }
-    });
-    ExitCode::Continue as u64
+macro_rules! variant {
+    ($name:ident, $features:literal) => {
+        /// # Safety
+        /// The contract of `lower::abi::EffectFnPtr`; the host has these features.
+        #[target_feature(enable = $features)]
+        unsafe extern "C" fn $name(
+            ctx: *mut Context,
+            _: *const Site,
+            words: *const u64,
+            _: *const *mut Lanes,
+        ) -> u64 {
+            // SAFETY: the caller's.
+            let (call, rows) = unsafe { decoded(ctx, words) };
+            run(&call, rows, |shape, factors, d| {
+                // SAFETY: the caller's.
+                unsafe { f32_rows::$name(shape, factors, d) }
+            });
+            ExitCode::Continue as u64
+        }
+    };
 }
 
-/// # Safety
-/// The contract of `lower::abi::EffectFnPtr`; the host has these features.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"
-)]
-unsafe extern "C" fn avx512(
-    ctx: *mut Context,
-    _: *const Site,
-    words: *const u64,
-    _: *const *mut Lanes,
-) -> u64 {
-    // SAFETY: the caller's.
-    let (call, rows) = unsafe { decoded(ctx, words) };
-    run(&call, rows, |shape, factors, d| {
-        // SAFETY: the caller's.
-        unsafe { f32_rows::avx512(shape, factors, d) }
-    });
-    ExitCode::Continue as u64
-}
+variant!(avx2, "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt");
+#[cfg(target_arch = "x86_64")]
+variant!(
+    avx512,
+    "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"
+);
 
 /// A and B, in registers.
 #[derive(Clone, Copy)]
@@ -284,13 +275,12 @@ fn f64_rows<const N: usize>(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
         let from = factors.source.of(block);
         for i in 0..N {
             let (item, lane) = place::<N, 1>(block, i);
-            let Some([low, high]) = d[2 * item..].first_chunk_mut::<2>() else {
-                continue;
-            };
-            let (low, high) = (&mut low[lane..], &mut high[lane..]);
-            let (Some(low), Some(high)) = (low.first_chunk_mut(), high.first_chunk_mut()) else {
-                continue;
-            };
+            let pair = d[2 * item..].first_chunk_mut::<2>();
+            let [low, high] = pair.expect("an item has two registers");
+            let [low, high] = [low, high].map(|register| {
+                let row = register[lane..].first_chunk_mut::<N>();
+                row.expect("a row lies within the lanes")
+            });
             let mut sum = joined::<N>(low, high);
             for k in 0..usize::from(shape.k) {
                 let x = a[lanes_of::<N>(blocks, from, k) + i];
@@ -377,9 +367,8 @@ fn rows_of<const N: usize, const P: usize, T: Copy + Default>(
         let from = factors.source.of(block);
         for i in 0..N {
             let (item, lane) = place::<N, 4>(block, i);
-            let Some(sum) = d[item][lane..].first_chunk_mut::<N>() else {
-                continue;
-            };
+            let sum = d[item][lane..].first_chunk_mut::<N>();
+            let sum = sum.expect("a row of D lies within the lanes");
             for k in 0..steps {
                 let at = lanes_of::<N>(blocks, from, k) + i;
                 let x = array::from_fn(|t| a[t][at]);

@@ -89,7 +89,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::CvtPkInt => return self.unknown(),
             ops!(alu | special | vector | vector_wide | rounding) => return self.unknown(),
             ops!(float | float_wide | legacy | packed) => return self.unknown(),
-            ops!(unsupported | salu | mem) => return self.unknown(),
+            ops!(parameters | matrix | salu | mem) => return self.unknown(),
         };
         Ok(if to == Ty::F32 {
             self.output_f32(self.float_mode(Ty::F32), d)

@@ -218,25 +218,20 @@ impl<O: Observer> Exec<'_, '_, O> {
     /// `count` vector registers from an operand on are inside their file. The number is that of
     /// [`WaveState::vector`].
     pub(crate) fn vector_range(&self, operand: Operand, count: usize) -> Run<usize> {
-        let (file, base, reg) = match operand {
-            Operand::Vgpr(reg) => ('v', 0, reg),
-            Operand::Agpr(reg) => ('a', self.wave.vgpr.len(), reg),
-            Operand::None
-            | Operand::Sgpr(_)
-            | Operand::Inline { .. }
-            | Operand::Literal { .. }
-            | Operand::Special(_)
-            | Operand::Imm(_) => return self.bad_operand(operand),
+        let Some(number) = operand.vector_register().map(usize::from) else {
+            return self.bad_operand(operand);
         };
-        let first = usize::from(reg);
-        if first + count > self.wave.vgpr.len() {
+        let vgprs = self.wave.vgpr.len();
+        let first = number % vgprs;
+        if first + count > vgprs {
+            let file = if number < vgprs { 'v' } else { 'a' };
             return Err(Stop::unsupported(format!(
                 "{file}[{first}:{}] of {}, past {file}255",
                 first + count - 1,
                 self.name()
             )));
         }
-        Ok(base + first)
+        Ok(number)
     }
 
     /// VALU source `n` as it stands, 32 bits a lane.

@@ -326,7 +326,7 @@ impl<O: Observer> Exec<'_, '_, O> {
                 Op::Mix | Op::MixLo | Op::MixHi => return self.unknown(),
                 ops!(alu | special | vector | vector_wide | convert) => return self.unknown(),
                 ops!(rounding | float | float_wide | legacy) => return self.unknown(),
-                ops!(unsupported | salu | mem) => return self.unknown(),
+                ops!(parameters | matrix | salu | mem) => return self.unknown(),
             };
             let addend = field(c[l], 0, 32, signed);
             let sum = products + addend;

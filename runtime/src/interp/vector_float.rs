@@ -131,7 +131,7 @@ impl<O: Observer> Exec<'_, '_, O> {
                 }
             }
             ops!(moves | integer | logic | shifts | bits | compare) => self.unknown(),
-            ops!(special | vector | vector_wide | packed | unsupported) => self.unknown(),
+            ops!(special | vector | vector_wide | packed | parameters | matrix) => self.unknown(),
             ops!(salu | mem) => self.unknown(),
         }
     }
@@ -244,7 +244,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::DivScale | Op::TrigPreop => return self.unknown(),
             ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
             ops!(special | vector | vector_wide | convert) => return self.unknown(),
-            ops!(packed | unsupported | salu | mem) => return self.unknown(),
+            ops!(packed | parameters | matrix | salu | mem) => return self.unknown(),
         };
         Ok(self.output_f32(fm, d))
     }
@@ -353,7 +353,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             }),
             ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
             ops!(special | vector | vector_wide | convert) => return self.unknown(),
-            ops!(float_wide | legacy | packed | unsupported) => return self.unknown(),
+            ops!(float_wide | legacy | packed | parameters | matrix) => return self.unknown(),
             ops!(salu | mem) => return self.unknown(),
         };
         Ok(self.output_f16(fm, d))

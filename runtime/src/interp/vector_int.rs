@@ -306,7 +306,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => return self.unknown(),
             ops!(compare | special | vector_wide | rounding) => return self.unknown(),
             ops!(float | float_wide | legacy | packed) => return self.unknown(),
-            ops!(unsupported | salu | mem) => return self.unknown(),
+            ops!(parameters | matrix | salu | mem) => return self.unknown(),
         })
     }
 

@@ -147,7 +147,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::CubeId | Op::CubeSc | Op::CubeTc | Op::CubeMa => return self.unknown(),
             ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
             ops!(special | vector | vector_wide | legacy) => return self.unknown(),
-            ops!(packed | unsupported | salu | mem) => return self.unknown(),
+            ops!(packed | parameters | matrix | salu | mem) => return self.unknown(),
         };
         Ok(self.output_f64(fm, d))
     }
@@ -184,7 +184,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => return self.unknown(),
             ops!(arithmetic | integer | logic | bits | compare) => return self.unknown(),
             ops!(special | vector | convert | rounding | float) => return self.unknown(),
-            ops!(float_wide | legacy | packed | unsupported) => return self.unknown(),
+            ops!(float_wide | legacy | packed | parameters | matrix) => return self.unknown(),
             ops!(salu | mem) => return self.unknown(),
         })
     }
@@ -215,7 +215,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::CvtPkRtz | Op::CvtPkInt | Op::CvtNorm | Op::PackF16 => return self.unknown(),
             ops!(alu | special | vector | vector_wide | rounding) => return self.unknown(),
             ops!(float | float_wide | legacy | packed) => return self.unknown(),
-            ops!(unsupported | salu | mem) => return self.unknown(),
+            ops!(parameters | matrix | salu | mem) => return self.unknown(),
         })
     }
 

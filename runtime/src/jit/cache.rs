@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use lower::backend::object::{FINGERPRINT, Object, Patch, Symbol};
+use lower::ir::VECTOR_REGISTERS;
 use sha2::{Digest, Sha256};
 
 use crate::LoadedCode;
@@ -268,7 +269,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
     let guest_insts = reader.small()?;
     let vgprs = reader.small()?;
     let agprs = reader.small()?;
-    let mut reads = [[0; 8]; 2];
+    let mut reads = [[0; VECTOR_REGISTERS / 64]; 2];
     for word in reads.as_flattened_mut() {
         *word = reader.number()?;
     }

@@ -326,7 +326,8 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             let ids = wave.vgprs_stale[0] as usize;
             let reads = region.code.reads(wave.exec() == u64::MAX);
             clear_those(wave, reads, ids..VGPRS);
-            clear_accumulation(wave, reads);
+            let written = VGPRS + wave.agprs_touched as usize;
+            clear_those(wave, reads, VGPRS..written);
         }
     }
 
@@ -713,34 +714,17 @@ fn clear_some(wave: &mut WaveState, which: &VectorBits) {
 /// VGPRs of a wave.
 const VGPRS: usize = FIRST_AGPR as usize;
 
-/// Makes those VGPRs within a range 0 of which the bits are set.
+/// Makes those vector registers within a range 0 of which the bits are set.
 #[inline]
 fn clear_those(wave: &mut WaveState, which: &VectorBits, range: Range<usize>) {
-    each(&which[..VGPRS / 64], |n| {
-        if range.contains(&n) {
-            wave.vgpr[n] = [0; LANES];
-        }
-    });
-}
-
-/// Makes those accumulation registers 0 that a wave may have written and of which the bits are set.
-#[inline]
-fn clear_accumulation(wave: &mut WaveState, which: &VectorBits) {
-    let touched = wave.agprs_touched as usize;
-    each(&which[VGPRS / 64..], |n| {
-        if n < touched {
-            wave.agpr[n] = [0; LANES];
-        }
-    });
-}
-
-/// Calls a function with the number of each bit that is set.
-#[inline(always)]
-fn each(words: &[u64], mut f: impl FnMut(usize)) {
-    for (word, &bits) in words.iter().enumerate() {
-        let mut bits = bits;
+    let words = range.start / 64..range.end.div_ceil(64).max(range.start / 64);
+    for word in words {
+        let mut bits = which[word];
         while bits != 0 {
-            f(word * 64 + bits.trailing_zeros() as usize);
+            let n = word * 64 + bits.trailing_zeros() as usize;
+            if range.contains(&n) {
+                *wave.vector_mut(n) = [0; LANES];
+            }
             bits &= bits - 1;
         }
     }

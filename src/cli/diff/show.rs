@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use frontend::{Gfx, Inst, LANES, Operand, WaveState};
+use frontend::state::{FIRST_AGPR, VECTOR_REGISTERS};
+use frontend::{Gfx, Inst, LANES, WaveState};
 use wavelift::diff::{
     Difference, Divergence, Exit, Exports, MemoryDifference, Mode, Outcome, RegisterDifference,
     Side, sgpr_name,
@@ -259,7 +260,7 @@ fn fate(side: &Side, code: &LoadedCode) -> String {
 }
 
 /// The number of a0 among the vector registers of a wave's state.
-const ACCUMULATION: usize = 256;
+const ACCUMULATION: usize = FIRST_AGPR as usize;
 
 /// The number of a vector register by its name.
 fn vector_number(name: &str) -> Option<usize> {
@@ -293,14 +294,9 @@ impl Chosen {
         if let Some(inst) = inst {
             let destinations = inst.dst.iter().zip(inst.desc.dst);
             for (operand, ty) in destinations.chain(inst.src.iter().zip(inst.desc.src)) {
-                let (base, first) = match *operand {
-                    Operand::Vgpr(first) => (0, first),
-                    Operand::Agpr(first) => (ACCUMULATION, first),
-                    _ => continue,
-                };
-                let first = usize::from(first);
-                let end = (first + ty.regs() as usize).min(256);
-                vgprs.extend(base + first..base + end);
+                let first = operand.vector_register().into_iter().map(usize::from);
+                let all = first.flat_map(|first| first..first + ty.regs() as usize);
+                vgprs.extend(all.filter(|&n| n < VECTOR_REGISTERS));
             }
         }
         Chosen { sgprs: 128, vgprs }

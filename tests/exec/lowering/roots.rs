@@ -4,7 +4,7 @@
 use frontend::WaveState;
 use frontend::state::{LANES, mode};
 use harness::random::Random;
-use lower::host::{self, Host, Isa};
+use lower::host::{Host, Isa};
 use lower::ir::build::{Build, types};
 use lower::ir::functions::LaneFn;
 use lower::ir::{Float, Op, Slot};
@@ -13,23 +13,7 @@ use lower::options::Options;
 use runtime::math;
 
 use super::operations::run;
-use super::region_of;
-
-/// Hosts that code is made for, and what makes it.
-fn hosts() -> Vec<(HostLevel, Option<Isa>)> {
-    let mut hosts = vec![
-        (HostLevel::Native, None),
-        (HostLevel::Avx2, None),
-        (HostLevel::Sse41, None),
-    ];
-    if host::is_supported() {
-        hosts.push((HostLevel::Avx2, Some(Isa::Avx2)));
-    }
-    if host::has_avx512() {
-        hosts.push((HostLevel::Native, Some(Isa::Avx512)));
-    }
-    hosts
-}
+use super::{hosts, region_of};
 
 fn compiled(b: Build, writes: Writes, (level, isa): (HostLevel, Option<Isa>)) -> Compiled {
     let options = Options {

@@ -14,7 +14,7 @@ use crate::lift::arms::memory::{
 };
 use crate::lift::arms::scalar::special32;
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::guest::{Guest, register_behind, vector_register};
+use crate::lift::guest::{Guest, register_behind};
 use crate::lift::value::{Q, U};
 
 /// Lowers a MUBUF or MTBUF instruction.
@@ -114,12 +114,12 @@ fn scratch(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option
     let behind = [w0.pair(w1).v, w2.pair(w3).v, soffset.v, g.imm32(least)];
     match inst.op() {
         Op::Load(_, data) => {
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             let site = sites.add(pc, inst);
             load_behind(g, Space::Buffer, data, (offset.v, &behind), d, site);
         }
         Op::Store(_, data) => {
-            let s = vector_register(inst.src[3])?;
+            let s = inst.src[3].vector_register()?;
             let site = sites.add(pc, inst);
             store_behind(g, Space::Buffer, data, (offset.v, &behind), s, site);
         }
@@ -151,7 +151,7 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<(
     let [w0, w1, _, _] = descriptor(g, inst.src[1])?;
     // 48 bits with wraparound: compilers fold negative offsets into the base.
     let base = w0.pair(w1.lo16s());
-    let v = vector_register(inst.src[0])?;
+    let v = inst.src[0].vector_register()?;
     let (lo, hi) = (g.read_v(v), g.read_v(register_behind(v, 1)));
     let soffset = scalar_offset(g, inst.src[2])?;
     let offset = Q::imm(b, inst.mem.offset as u64);
@@ -167,17 +167,17 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<(
     }
     match inst.op() {
         Op::Load(_, data) => {
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             let site = sites.add(pc, inst);
             load(g, Space::Global, data, address.v, d, site);
         }
         Op::Store(_, data) => {
-            let s = vector_register(inst.src[3])?;
+            let s = inst.src[3].vector_register()?;
             let site = sites.add(pc, inst);
             store(g, Space::Global, data, address.v, s, site);
         }
         Op::Atomic(_, op) => {
-            let s = vector_register(inst.src[3])?;
+            let s = inst.src[3].vector_register()?;
             let width = inst.dst_ty(0).regs() as u8;
             let count = if is_compare(op) { 2 * width } else { width };
             let words: Vec<Val> = (0..count)
@@ -226,7 +226,7 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
     let soffset = scalar_offset(g, inst.src[2])?;
     let mut args = vec![w0.pair(w1).v, w2.pair(w3).v, soffset.v, g.exec()];
     // VADDR: index, then offset; or with ADDR64 the two words of an address.
-    let mut next = vector_register(inst.src[0]);
+    let mut next = inst.src[0].vector_register();
     for present in [mem.idxen || mem.addr64, mem.offen || mem.addr64] {
         args.push(match (present, next) {
             (true, Some(v)) => {
@@ -240,7 +240,7 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
     match inst.op() {
         Op::Load(_, data) => {
             args.push(g.read_s32(M0));
-            let Some(d) = vector_register(inst.dst[0]) else {
+            let Some(d) = inst.dst[0].vector_register() else {
                 // To LDS.
                 if !mem.lds {
                     return None;
@@ -268,7 +268,7 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
             }
         }
         Op::Store(..) => {
-            let s = vector_register(inst.src[3])?;
+            let s = inst.src[3].vector_register()?;
             args.push(g.read_s32(M0));
             args.extend((0..data_regs(inst)).map(|i| g.read_v(register_behind(s, i))));
             let site = sites.add(pc, inst);
@@ -280,14 +280,14 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
             effect(g, EffectFn::BufferStore, site, &args, 0, 0);
         }
         Op::Atomic(..) => {
-            let s = vector_register(inst.src[3])?;
+            let s = inst.src[3].vector_register()?;
             args.push(g.mode_reg());
             args.extend((0..data_regs(inst)).map(|i| g.read_v(register_behind(s, i))));
             let width = inst.dst_ty(0).regs() as u8;
-            let lanes = vector_register(inst.dst[0]).map_or(0, |_| width);
+            let lanes = inst.dst[0].vector_register().map_or(0, |_| width);
             let site = sites.add(pc, inst);
             let first = effect(g, EffectFn::BufferAtomic, site, &args, lanes, 0);
-            if let Some(d) = vector_register(inst.dst[0]) {
+            if let Some(d) = inst.dst[0].vector_register() {
                 for i in 0..width {
                     let word = b.result(first, i, types::L32);
                     g.write_v(register_behind(d, i), word);

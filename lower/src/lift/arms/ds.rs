@@ -9,7 +9,7 @@ use crate::ir::functions::{EffectFn, LaneFn};
 use crate::ir::{Op as Ir, SiteId, Val};
 use crate::lift::arms::memory::{atomic, effect, is_compare, lds_limit, load, store};
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::guest::{Guest, register_behind, vector_register};
+use crate::lift::guest::{Guest, register_behind};
 use crate::lift::value::{M, U, call};
 
 /// Lowers a DS instruction.
@@ -95,25 +95,28 @@ fn size(data: Data) -> u32 {
 fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<()> {
     let b = g.b;
     let offset = inst.mem.offset as u32;
-    let base = |g: &mut Guest<'_>| Some(U::new(b, g.read_v(vector_register(inst.src[0])?)));
+    let base = |g: &mut Guest<'_>| Some(U::new(b, g.read_v(inst.src[0].vector_register()?)));
     match inst.op() {
         Op::Load(Space::Lds, data) => {
             let base = base(g)?;
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             let site = sites.add(pc, inst);
             let a = address(g, base, offset, size(data), site);
             load(g, Space::Lds, data, a.v, d, site);
         }
         Op::Store(Space::Lds, data) => {
             let base = base(g)?;
-            let s = vector_register(inst.src[1])?;
+            let s = inst.src[1].vector_register()?;
             let site = sites.add(pc, inst);
             let a = address(g, base, offset, size(data), site);
             store(g, Space::Lds, data, a.v, s, site);
         }
         Op::Atomic(Space::Lds, op) => {
             let base = base(g)?;
-            let (s0, s1) = (vector_register(inst.src[1])?, vector_register(inst.src[2]));
+            let (s0, s1) = (
+                inst.src[1].vector_register()?,
+                inst.src[2].vector_register(),
+            );
             let width = inst.src_ty(1).regs() as u8;
             let words = |g: &mut Guest<'_>, s: u16| -> Vec<Val> {
                 (0..width)
@@ -134,7 +137,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
         }
         Op::Read2 { st64 } => {
             let base = base(g)?;
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             let width = (inst.dst_ty(0).regs() / 2) as u8;
             let site = sites.add(pc, inst);
             let mask = g.exec_mask();
@@ -152,7 +155,10 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
         Op::Write2 { st64 } => {
             let base = base(g)?;
             let width = inst.src_ty(1).regs() as u8;
-            let data = [vector_register(inst.src[1])?, vector_register(inst.src[2])?];
+            let data = [
+                inst.src[1].vector_register()?,
+                inst.src[2].vector_register()?,
+            ];
             let site = sites.add(pc, inst);
             let [first, second] = offsets(inst, st64, width);
             for (offset, s) in [(first, data[0]), (second, data[1])] {
@@ -166,9 +172,12 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
         }
         Op::Wrxchg2 { st64 } => {
             let base = base(g)?;
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             let width = inst.src_ty(1).regs() as u8;
-            let data = [vector_register(inst.src[1])?, vector_register(inst.src[2])?];
+            let data = [
+                inst.src[1].vector_register()?,
+                inst.src[2].vector_register()?,
+            ];
             let site = sites.add(pc, inst);
             let mut args = Vec::new();
             for offset in offsets(inst, st64, width) {
@@ -181,14 +190,14 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             exchange(g, d, site, &args, 2 * width);
         }
         Op::ReadAddTid => {
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             let a = own_address(g, offset);
             let site = sites.add(pc, inst);
             load(g, Space::Lds, Data::Dwords(1), a.v, d, site);
         }
         Op::WriteAddTid => {
             // DATA0; the row's first source is the unused address.
-            let s = vector_register(inst.src[1])?;
+            let s = inst.src[1].vector_register()?;
             let a = own_address(g, offset);
             let site = sites.add(pc, inst);
             store(g, Space::Lds, Data::Dwords(1), a.v, s, site);
@@ -235,11 +244,11 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
     let offset = inst.mem.offset as u32;
     let active = |g: &mut Guest<'_>| M::new(b, g.exec_mask()).int();
     let register =
-        |g: &mut Guest<'_>, operand: Operand| Some(U::new(b, g.read_v(vector_register(operand)?)));
+        |g: &mut Guest<'_>, operand: Operand| Some(U::new(b, g.read_v(operand.vector_register()?)));
     match op {
         DsOp::Nop => {}
         DsOp::Swizzle => {
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             // Inactive lanes are read as 0, so their registers are not live.
             let source = register(g, inst.src[0])?;
             let imm = offset & 0xffff | u32::from(g.gfx.has_swizzle_rotate()) << 31;
@@ -248,7 +257,7 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             g.write_v(d, value.v);
         }
         DsOp::Permute | DsOp::Bpermute => {
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             let to = register(g, inst.src[0])?;
             let to = to + to.k(u64::from(offset));
             let data = register(g, inst.src[1])?;
@@ -262,7 +271,7 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             g.write_v(d, value.v);
         }
         DsOp::Append | DsOp::Consume => {
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             let m0 = U::new(b, g.read_s32(M0));
             let a = m0.lo16() + m0.k(u64::from(offset));
             let site = sites.add(pc, inst);
@@ -271,9 +280,9 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             g.write_v(d, old);
         }
         DsOp::Condxchg32Rtn64 => {
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             let base = register(g, inst.src[0])?;
-            let s = vector_register(inst.src[1])?;
+            let s = inst.src[1].vector_register()?;
             let site = sites.add(pc, inst);
             let a = atomic_address(g, base, offset, 8, site);
             let (lo, hi) = (g.read_v(s), g.read_v(register_behind(s, 1)));

@@ -10,7 +10,7 @@ use crate::ir::functions::{EffectFn, image_addresses, image_slopes};
 use crate::ir::{FIRST_AGPR, Val};
 use crate::lift::arms::memory::{effect, is_compare};
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::guest::{Guest, vector_register};
+use crate::lift::guest::Guest;
 use crate::lift::value::U;
 
 /// Number of scalar registers that may hold descriptors; higher codes are special registers.
@@ -59,7 +59,7 @@ fn data_regs(g: &Guest<'_>, inst: &Inst, op: ImageOp) -> u8 {
 
 /// `count` vector registers from an operand on, if they exist.
 fn registers(operand: Operand, count: u8) -> Option<std::ops::Range<u16>> {
-    let first = vector_register(operand)?;
+    let first = operand.vector_register()?;
     let behind = first + u16::from(count);
     (first % FIRST_AGPR + u16::from(count) <= FIRST_AGPR).then_some(first..behind)
 }
@@ -76,7 +76,7 @@ fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites
             } else {
                 sent.min(2)
             };
-            let given = if vector_register(inst.dst[0]).is_some() {
+            let given = if inst.dst[0].vector_register().is_some() {
                 given
             } else {
                 0

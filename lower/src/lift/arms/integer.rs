@@ -265,7 +265,9 @@ fn word<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
         Op::MbcntHi => return Some(Out::W(mbcnt_hi(s0, u(1)?))),
         Op::Nop | Op::MovRelSD2 | Op::Mad | Op::Mac | Op::Fma | Op::Fmac => return None,
         Op::AndN2 | Op::OrN2 | Op::Nand | Op::Nor => return None,
-        ops!(special | vector_wide | compare | convert | packed | unsupported) => return None,
+        ops!(special | vector_wide | compare | convert | packed | parameters | matrix) => {
+            return None;
+        }
         ops!(rounding | float | float_wide | legacy | salu | mem) => return None,
     }))
 }
@@ -390,7 +392,7 @@ fn wide<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
         ops!(moves | arithmetic | integer | logic | bits | compare | special | vector) => {
             return None;
         }
-        ops!(convert | rounding | float | float_wide | legacy | packed | unsupported) => {
+        ops!(convert | rounding | float | float_wide | legacy | packed | parameters | matrix) => {
             return None;
         }
         ops!(salu | mem) => return None,

@@ -7,7 +7,7 @@ use frontend::ops;
 use crate::ir::Op as Ir;
 use crate::lift::arms::Lowered;
 use crate::lift::arms::operands::read32;
-use crate::lift::guest::{Guest, vector_register};
+use crate::lift::guest::Guest;
 use crate::lift::value::{M, Q, U};
 
 /// Lowers an instruction that accesses one lane, regardless of EXEC.
@@ -17,7 +17,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
         Op::ReadLane | Op::ReadFirstLane => read_lane(g, inst),
         Op::Swap | Op::ClrExcp => None,
         ops!(alu | vector | vector_wide | convert | rounding | float | float_wide) => None,
-        ops!(legacy | packed | unsupported | salu | mem) => None,
+        ops!(legacy | packed | parameters | matrix | salu | mem) => None,
     };
     match lowered {
         Some(()) => Lowered::Done,
@@ -27,7 +27,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
 
 /// All lanes of a source, regardless of EXEC.
 fn read_all<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
-    if let Some(n) = vector_register(operand) {
+    if let Some(n) = operand.vector_register() {
         return Some(U::new(g.b, g.read_v_all(n)));
     }
     read32(g, operand)
@@ -52,14 +52,14 @@ fn read_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
 
 /// A wave value that is a lane number; a vector register cannot be one.
 fn lane_number<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
-    if vector_register(operand).is_some() {
+    if operand.vector_register().is_some() {
         return None;
     }
     read32(g, operand)
 }
 
 fn write_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
-    let d = vector_register(inst.dst[0])?;
+    let d = inst.dst[0].vector_register()?;
     let b = g.b;
     let source = read_all(g, inst.src[0])?;
     if !source.is_wave() {

@@ -9,7 +9,7 @@ use frontend::target::Gfx;
 use crate::ir::MatrixCall;
 use crate::ir::matrix::Addend;
 use crate::lift::arms::Lowered;
-use crate::lift::guest::{Guest, vector_register};
+use crate::lift::guest::Guest;
 
 /// In MODE's field of f32 denormals: those of sources are kept.
 const KEEPS_SOURCES: u32 = 1 << mode::DENORM_F32.trailing_zeros();
@@ -27,13 +27,13 @@ fn call(g: &Guest<'_>, inst: &Inst, shape: Matrix) -> Option<MatrixCall> {
     let c = if let Operand::Inline { bits, .. } = inst.src[2] {
         Addend::Constant(bits)
     } else {
-        Addend::Registers(vector_register(inst.src[2])?)
+        Addend::Registers(inst.src[2].vector_register()?)
     };
     Some(MatrixCall {
         shape,
-        d: vector_register(inst.dst[0])?,
-        a: vector_register(inst.src[0])?,
-        b: vector_register(inst.src[1])?,
+        d: inst.dst[0].vector_register()?,
+        a: inst.src[0].vector_register()?,
+        b: inst.src[1].vector_register()?,
         c,
         cbsz,
         abid,

@@ -9,7 +9,7 @@ use crate::ir::build::types;
 use crate::ir::functions::{EffectFn, atomic_code};
 use crate::ir::{Op as Ir, SiteId, Val, Width};
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::guest::{Guest, register_behind, vector_register};
+use crate::lift::guest::{Guest, register_behind};
 use crate::lift::value::{Q, U};
 
 /// Lowers a FLAT, GLOBAL or SCRATCH instruction.
@@ -31,21 +31,21 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
         Op::Store(Space::Scratch, data) => scratch_store(g, inst, data, pc, sites),
         Op::Load(space, data) => {
             let address = address(g, inst)?;
-            let d = vector_register(inst.dst[0])?;
+            let d = inst.dst[0].vector_register()?;
             let site = sites.add(pc, inst);
             load(g, space, data, address.v, d, site);
             Some(())
         }
         Op::Store(space, data) => {
             let address = address(g, inst)?;
-            let s = vector_register(inst.src[1])?;
+            let s = inst.src[1].vector_register()?;
             let site = sites.add(pc, inst);
             store(g, space, data, address.v, s, site);
             Some(())
         }
         Op::Atomic(space, op) => {
             let address = address(g, inst)?;
-            let s = vector_register(inst.src[1])?;
+            let s = inst.src[1].vector_register()?;
             let width = (inst.dst_ty(0).regs()) as u8;
             let count = if is_compare(op) { 2 * width } else { width };
             let words: Vec<Val> = (0..count)
@@ -64,7 +64,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
 /// The address of FLAT and GLOBAL, offset included.
 fn address<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Q<'b>> {
     let b = g.b;
-    let v = vector_register(inst.src[0])?;
+    let v = inst.src[0].vector_register()?;
     let offset = Q::imm(b, inst.mem.offset as u64);
     match inst.src[2] {
         Operand::None => {
@@ -108,7 +108,7 @@ fn scratch_load(
     sites: &mut Sites,
 ) -> Option<()> {
     let (base, offset) = scratch_offset(g, inst)?;
-    let d = vector_register(inst.dst[0])?;
+    let d = inst.dst[0].vector_register()?;
     let site = sites.add(pc, inst);
     load_behind(g, Space::Scratch, data, (offset.v, &[base.v]), d, site);
     Some(())
@@ -122,7 +122,7 @@ fn scratch_store(
     sites: &mut Sites,
 ) -> Option<()> {
     let (base, offset) = scratch_offset(g, inst)?;
-    let s = vector_register(inst.src[1])?;
+    let s = inst.src[1].vector_register()?;
     let site = sites.add(pc, inst);
     store_behind(g, Space::Scratch, data, (offset.v, &[base.v]), s, site);
     Some(())
@@ -288,7 +288,7 @@ pub(super) fn atomic(
 ) {
     let b = g.b;
     let mask = g.exec_mask();
-    let d = vector_register(d);
+    let d = d.vector_register();
     let first = if matches!(op, Atomic::FAdd | Atomic::PkFAdd16) {
         // These depend on MODE.
         let (lo, hi) = if b.ty(address).width == Width::W64 {

@@ -10,7 +10,7 @@ use frontend::ty::Ty;
 use crate::ir::functions::LaneFn;
 use crate::ir::{Float, Flush, Op as Ir, Width};
 use crate::lift::arms::operands::{Out, Src, read32};
-use crate::lift::guest::{Guest, vector_register};
+use crate::lift::guest::Guest;
 use crate::lift::value::{Env, F, M, U, call, result as call_result};
 
 // ---- sources
@@ -87,7 +87,7 @@ pub(super) fn dpp<'b>(
     operand: Operand,
 ) -> Option<(U<'b>, Option<M<'b>>)> {
     let b = g.b;
-    let source = if let Some(n) = vector_register(operand) {
+    let source = if let Some(n) = operand.vector_register() {
         U::new(b, g.read_v_all(n))
     } else {
         read32(g, operand)?
@@ -239,7 +239,7 @@ pub(super) fn clamp01(f: F<'_>) -> F<'_> {
 
 /// Places a result narrower than its register: SDWA, 16-bit results.
 fn placed<'b>(g: &mut Guest<'b>, inst: &Inst, ty: Ty, word: U<'b>) -> U<'b> {
-    let Some(d) = vector_register(inst.dst[0]) else {
+    let Some(d) = inst.dst[0].vector_register() else {
         return word;
     };
     if let Some(sdwa) = &inst.mods.sdwa {

@@ -5,7 +5,7 @@ use frontend::ty::Ty;
 
 use crate::ir::Float;
 use crate::lift::arms::scalar::{special32, special64};
-use crate::lift::guest::{Guest, register_behind, vector_register};
+use crate::lift::guest::{Guest, register_behind};
 use crate::lift::value::{Env, F, M, Q, U};
 
 /// One source after its modifiers.
@@ -97,7 +97,7 @@ impl<'b> Args<'b> {
 pub(super) fn read32<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
     let b = g.b;
     Some(match operand {
-        Operand::Vgpr(_) | Operand::Agpr(_) => U::new(b, g.read_v(vector_register(operand)?)),
+        Operand::Vgpr(_) | Operand::Agpr(_) => U::new(b, g.read_v(operand.vector_register()?)),
         Operand::Sgpr(n) => U::new(b, g.read_s32(n)),
         Operand::Inline { bits, .. } | Operand::Literal { bits, .. } => U::imm(b, bits),
         Operand::Special(special) => special32(g, special)?,
@@ -110,7 +110,7 @@ pub(super) fn read64<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<Q<'b>> {
     let b = g.b;
     Some(match operand {
         Operand::Vgpr(_) | Operand::Agpr(_) => {
-            let n = vector_register(operand)?;
+            let n = operand.vector_register()?;
             let (lo, hi) = (g.read_v(n), g.read_v(register_behind(n, 1)));
             U::new(b, lo).pair(U::new(b, hi))
         }

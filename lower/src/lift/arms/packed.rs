@@ -40,7 +40,7 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
         }
         Op::Nop | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => None,
         ops!(integer | logic | bits | compare | special | vector | vector_wide | convert) => None,
-        ops!(rounding | float | float_wide | legacy | unsupported | salu | mem) => None,
+        ops!(rounding | float | float_wide | legacy | parameters | matrix | salu | mem) => None,
     }
 }
 
@@ -298,7 +298,7 @@ fn dot<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         }
         Op::Mix | Op::MixLo | Op::MixHi => return None,
         ops!(alu | special | vector | vector_wide | convert | rounding | float) => return None,
-        ops!(float_wide | legacy | unsupported | salu | mem) => return None,
+        ops!(float_wide | legacy | parameters | matrix | salu | mem) => return None,
     }))
 }
 

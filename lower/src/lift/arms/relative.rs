@@ -89,11 +89,10 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     let from_vgpr = matches!(inst.src[0], Operand::Vgpr(_));
     // Only VGPRs can be indexed.
     let no_move = matches!(inst.op(), Op::MovRelS | Op::MovRelSD) && !from_vgpr;
-    // Neither engine knows how indexing affects accumulation registers.
-    let operands = inst.src.iter().chain(&inst.dst);
-    let accumulates = operands.into_iter().any(|o| matches!(o, Operand::Agpr(_)));
-    let matrix = accumulates || matches!(inst.op(), Op::Mfma(_));
-    if inst.op() == Op::Swap || no_move || matrix {
+    // No page says how indexing affects accumulation registers.
+    let mut operands = inst.src.iter().chain(&inst.dst);
+    let accumulates = operands.any(|operand| matches!(operand, Operand::Agpr(_)));
+    if matches!(inst.op(), Op::Swap | Op::Mfma(_)) || no_move || accumulates {
         return Lowered::Fallback;
     }
     let site = sites.add(pc, inst);

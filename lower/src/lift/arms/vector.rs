@@ -10,7 +10,7 @@ use frontend::ty::Ty;
 
 use crate::lift::arms::operands::{Args, Out, Src, read_mask, read32, read64};
 use crate::lift::arms::{Lowered, compare, convert, float, half, integer, lane, modifiers, packed};
-use crate::lift::guest::{Guest, register_behind, vector_register};
+use crate::lift::guest::{Guest, register_behind};
 use crate::lift::value::{M, U};
 
 /// Lowers a vector ALU instruction.
@@ -24,7 +24,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
         Op::Mov | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD => {}
         ops!(arithmetic | integer | logic | shifts | bits | compare | vector | vector_wide) => {}
         ops!(convert | rounding | float | float_wide | legacy | packed) => {}
-        Op::MovRelSD2 | ops!(unsupported | salu | mem) => return Lowered::Fallback,
+        Op::MovRelSD2 | Op::Mfma(_) | ops!(parameters | salu | mem) => return Lowered::Fallback,
     }
     match (|| {
         let (mut args, enable) = read(g, inst)?;
@@ -58,7 +58,7 @@ fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &mut Args<'b>) -> Option<Ou
                 integer::compute(inst, args)
             }
         }
-        ops!(special | unsupported | salu | mem) => None,
+        ops!(special | parameters | matrix | salu | mem) => None,
     }
 }
 
@@ -70,7 +70,7 @@ fn read_one<'b>(g: &mut Guest<'b>, operand: Operand, ty: Ty) -> Option<Src<'b>> 
         (_, 16 | 32) => Src::W(read32(g, operand)?),
         (_, 64) => Src::D(read64(g, operand)?),
         (_, 128) => {
-            let n = vector_register(operand)?;
+            let n = operand.vector_register()?;
             let word = |g: &mut Guest<'b>, i: u8| U::new(g.b, g.read_v(register_behind(n, i)));
             Src::X([word(g, 0), word(g, 1), word(g, 2), word(g, 3)])
         }
@@ -131,7 +131,7 @@ fn read<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Args<'b>, Option<M<'b>>)>
 
 /// Writes 32 bits to register `i` of the operand, in the enabled lanes.
 fn write_word<'b>(g: &mut Guest<'b>, operand: Operand, i: u8, value: U<'b>, enable: Option<M<'b>>) {
-    let Some(n) = vector_register(operand) else {
+    let Some(n) = operand.vector_register() else {
         return;
     };
     let n = register_behind(n, i);

@@ -163,6 +163,7 @@ fn negate(digits: &mut [u64; DIGITS]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::testing::Random;
 
     /// The exact sum in units of 2^-60, of numbers that are multiples of it and not too large.
     fn exact(products: &[f64], c: f32) -> f32 {
@@ -172,28 +173,21 @@ mod tests {
         (sum as f32) * f32::from_bits((127 - 60) << 23)
     }
 
-    fn next(state: &mut u64) -> u64 {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        *state >> 8
-    }
-
     #[test]
     fn one_rounding() {
-        let mut state = 99;
+        let mut random = Random::new(99);
         let (mut fast, mut slow) = (0, 0);
         for _ in 0..200_000 {
             // f16 of any exponent, and f32 of multiples of 2^-60.
             let mut half = || {
-                let bits = next(&mut state);
+                let bits = random.bits() >> 8;
                 let size =
                     (1024 + bits % 1024) as f32 * f32::powi(2.0, ((bits >> 10) % 30) as i32 - 24);
                 if bits >> 20 & 1 == 0 { size } else { -size }
             };
             let x: [f32; 4] = array::from_fn(|_| half());
             let y: [f32; 4] = array::from_fn(|_| half());
-            let bits = next(&mut state);
+            let bits = random.bits() >> 8;
             let c = f32::from_bits(
                 (127 - 36 + (bits >> 24) as u32 % 70) << 23 | bits as u32 & 0x807f_ffff,
             );

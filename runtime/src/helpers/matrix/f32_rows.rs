@@ -100,14 +100,7 @@ vector!(
 /// For every host.
 pub(super) fn portable(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
     // SAFETY: every host has single words.
-    unsafe {
-        match (shape.size, shape.k) {
-            (32, 1) => multiply::<f32, 32, 4, 1, 2>(factors, d),
-            (32, _) => multiply::<f32, 32, 4, 2, 1>(factors, d),
-            (_, 1) => multiply::<f32, 16, 4, 1, 4>(factors, d),
-            (_, _) => multiply::<f32, 16, 4, 4, 1>(factors, d),
-        }
-    }
+    unsafe { by_shape::<f32, 4, 4>(shape, factors, d) }
 }
 
 /// # Safety
@@ -115,16 +108,8 @@ pub(super) fn portable(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn avx2(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
-    use std::arch::x86_64::__m256;
     // SAFETY: the caller's.
-    unsafe {
-        match (shape.size, shape.k) {
-            (32, 1) => multiply::<__m256, 32, 1, 1, 2>(factors, d),
-            (32, _) => multiply::<__m256, 32, 1, 2, 1>(factors, d),
-            (_, 1) => multiply::<__m256, 16, 1, 1, 4>(factors, d),
-            (_, _) => multiply::<__m256, 16, 1, 4, 1>(factors, d),
-        }
-    }
+    unsafe { by_shape::<std::arch::x86_64::__m256, 1, 1>(shape, factors, d) }
 }
 
 /// # Safety
@@ -132,14 +117,27 @@ pub(super) unsafe fn avx2(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 pub(super) unsafe fn avx512(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
-    use std::arch::x86_64::__m512;
+    // SAFETY: the caller's.
+    unsafe { by_shape::<std::arch::x86_64::__m512, 2, 1>(shape, factors, d) }
+}
+
+/// Matrices of 32 columns, `W32` vectors of a row at a time, or of 16, `W16` at a time.
+///
+/// # Safety
+/// The host has the vector.
+#[inline(always)]
+unsafe fn by_shape<V: Vector, const W32: usize, const W16: usize>(
+    shape: Matrix,
+    factors: Factors<'_>,
+    d: &mut Rows,
+) {
     // SAFETY: the caller's.
     unsafe {
         match (shape.size, shape.k) {
-            (32, 1) => multiply::<__m512, 32, 2, 1, 2>(factors, d),
-            (32, _) => multiply::<__m512, 32, 2, 2, 1>(factors, d),
-            (_, 1) => multiply::<__m512, 16, 1, 1, 4>(factors, d),
-            (_, _) => multiply::<__m512, 16, 1, 4, 1>(factors, d),
+            (32, 1) => multiply::<V, 32, W32, 1, 2>(factors, d),
+            (32, _) => multiply::<V, 32, W32, 2, 1>(factors, d),
+            (_, 1) => multiply::<V, 16, W16, 1, 4>(factors, d),
+            (_, _) => multiply::<V, 16, W16, 4, 1>(factors, d),
         }
     }
 }
@@ -149,20 +147,23 @@ pub(super) unsafe fn avx512(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
 /// # Safety
 /// The host has the vector.
 #[inline(always)]
-unsafe fn multiply<V, const N: usize, const W: usize, const K: usize, const BLOCKS: usize>(
+unsafe fn multiply<
+    V: Vector,
+    const N: usize,
+    const W: usize,
+    const K: usize,
+    const BLOCKS: usize,
+>(
     factors: Factors<'_>,
     d: &mut Rows,
-) where
-    V: Vector,
-{
+) {
     for block in 0..BLOCKS {
         let from = factors.source.of(block);
         for i in (0..N).step_by(8) {
             let (item, lane) = place::<N, 4>(block, i);
             debug_assert_eq!(place::<N, 4>(block, i + 4), (item, lane + N));
-            let Some(rows) = d[item..].first_chunk_mut::<4>() else {
-                continue;
-            };
+            let rows = d[item..].first_chunk_mut::<4>();
+            let rows = rows.expect("four rows are in adjacent registers");
             for column in (0..N).step_by(W * V::LANES) {
                 let a = |k: usize| lanes_of::<N>(BLOCKS, from, k) + i;
                 let b = |k: usize| lanes_of::<N>(BLOCKS, block, k) + column;

@@ -3,6 +3,7 @@ use lower::ir::functions::{EffectFn, LaneFn};
 
 use super::*;
 use crate::helpers::{has_avx2, table_for};
+use crate::math::testing::Random;
 
 /// Registers of A, unless a test says otherwise.
 const A: u16 = 3;
@@ -147,24 +148,9 @@ fn factor_at(shape: Matrix, b: usize, i: usize, k: usize) -> (usize, usize) {
     (k % per, i + size * (b + blocks * (k / per)))
 }
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 20) % n
-    }
-
-    /// -4..=4
-    fn small(&mut self) -> f64 {
-        self.below(9) as f64 - 4.0
-    }
+/// -4..=4
+fn small(random: &mut Random) -> f64 {
+    random.below(9) as f64 - 4.0
 }
 
 fn sums(shape: Matrix) -> impl Iterator<Item = (usize, usize)> {
@@ -179,7 +165,7 @@ fn sums(shape: Matrix) -> impl Iterator<Item = (usize, usize)> {
 
 #[test]
 fn products_of_small_integers() {
-    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut random = Random::new(1);
     for shape in shapes() {
         let (size, k) = (usize::from(shape.size), usize::from(shape.k));
         let blocks = usize::from(shape.blocks);
@@ -207,7 +193,7 @@ fn products_of_small_integers() {
                 for (b, rows) in all.iter_mut().enumerate() {
                     for (i, row) in rows.iter_mut().enumerate() {
                         for (k, x) in row.iter_mut().enumerate() {
-                            *x = random.small();
+                            *x = small(&mut random);
                             set(wave, first, shape.factor, factor_at(shape, b, i, k), *x);
                         }
                     }
@@ -235,7 +221,7 @@ fn products_of_small_integers() {
             };
             let mut want = Vec::new();
             for (item, lane) in sums(shape) {
-                let c = random.small();
+                let c = small(&mut random);
                 set_sum(&mut wave, c_register, shape.factor, (item, lane), c);
                 let (block, i, j) = element(shape, item, lane);
                 let group = 1 << cbsz;
@@ -264,7 +250,7 @@ fn products_of_small_integers() {
 
 #[test]
 fn registers_may_overlap() {
-    let mut random = Random(77);
+    let mut random = Random::new(77);
     for shape in shapes() {
         for _ in 0..40 {
             let mut wave = WaveState::new_boxed();
@@ -272,10 +258,10 @@ fn registers_may_overlap() {
             for n in 0..64 {
                 *wave.vector_mut(n) = array::from_fn(|_| match shape.factor {
                     Factor::F64 => 0x3ff0_0000 + random.below(16) as u32,
-                    Factor::F32 => (random.small() as f32).to_bits(),
+                    Factor::F32 => (small(&mut random) as f32).to_bits(),
                     Factor::F16 => 0x3c00_3c00 + random.below(16) as u32 * 0x10_0010,
                     Factor::Bf16 => 0x3f80_3f80 + random.below(16) as u32 * 0x1_0001,
-                    Factor::I8 => random.next() as u32,
+                    Factor::I8 => random.bits() as u32,
                 });
             }
             let mut register = || random.below(24) as u16;
