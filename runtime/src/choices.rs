@@ -43,3 +43,23 @@ pub const IMAGE_FRACTION_BITS: u32 = 8;
 /// Sample coordinates are clamped to this number of texels on either side, including infinite ones;
 /// NaN is 0.
 pub const IMAGE_COORDINATE_LIMIT: f64 = 2147483648.0;
+
+/// The block that a block of a matrix product takes A from: number ABID of the 2^CBSZ adjacent blocks that it is
+/// one of. So have it the field's table in the CDNA3 manual and AMD's matrix instruction calculator; the manual's
+/// 7.1.5.1 has another formula, with the same result where the set is all blocks. No source says what bits of the
+/// fields beyond the number of blocks do: here nothing.
+#[inline(always)]
+pub const fn matrix_block_of_a(block: usize, blocks: usize, cbsz: u8, abid: u8) -> usize {
+    let set = if 1 << cbsz < blocks {
+        1 << cbsz
+    } else {
+        blocks
+    };
+    block / set * set + abid as usize % set
+}
+
+/// The NaN that a product of f32, f16 or bf16 matrices gives.
+pub const MATRIX_NAN: u32 = 0x7fc0_0000;
+
+/// As [`MATRIX_NAN`], of f64.
+pub const MATRIX_NAN_F64: u64 = 0x7ff8_0000_0000_0000;

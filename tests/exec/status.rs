@@ -139,8 +139,8 @@ fn table() -> String {
     let _ = writeln!(
         out,
         "\nThe tables count one plain instance of each row. Of random instances, those with other operands and modifiers, the \
-         interpreter executes some of {}, and of {} FLAT rows (with TFE, gfx700 and gfx803). Not among these: `v_swap_b32` under \
-         GPR indexing, and image instructions whose descriptor begins in the last scalar registers. All are counted in `--json`.",
+         interpreter executes some of {}, and of {} FLAT rows (with TFE, gfx700 and gfx803). Not among these: `v_swap_b32` and \
+         instructions with accumulation registers under GPR indexing, and image instructions whose descriptor begins in the last scalar registers. All are counted in `--json`.",
         others.join(", "),
         flat.len()
     );

@@ -15,6 +15,7 @@ use lower::ir::matrix::Addend;
 use lower::ir::{MatrixCall, VECTOR_REGISTERS};
 
 use super::{Call, Level};
+use crate::choices::{self, MATRIX_NAN, MATRIX_NAN_F64};
 
 mod exact;
 mod f32_rows;
@@ -112,13 +113,10 @@ struct Source {
 }
 
 impl Source {
-    /// The block of A that block `b` of D has: number ABID of the 2^CBSZ blocks that `b` is one of. No source says
-    /// what larger fields mean; here the bits that are too many have no effect.
+    /// The block of A that block `b` of D has.
     #[inline(always)]
     fn of(self, b: usize) -> usize {
-        let bits = u32::from(self.cbsz).min(self.blocks.ilog2());
-        let of_set = (1 << bits) - 1;
-        b & !of_set | usize::from(self.abid) & of_set
+        choices::matrix_block_of_a(b, self.blocks.into(), self.cbsz, self.abid)
     }
 }
 
@@ -491,7 +489,8 @@ fn quiet(factor: Factor, d: &mut Rows) {
             for pair in d.chunks_exact_mut(2) {
                 for lane in 0..64 {
                     if double(pair, lane).is_nan() {
-                        (pair[0][lane], pair[1][lane]) = (0, 0x7ff8_0000);
+                        (pair[0][lane], pair[1][lane]) =
+                            (MATRIX_NAN_F64 as u32, (MATRIX_NAN_F64 >> 32) as u32);
                     }
                 }
             }
@@ -499,7 +498,7 @@ fn quiet(factor: Factor, d: &mut Rows) {
         Factor::F32 | Factor::F16 | Factor::Bf16 => {
             for word in d.as_flattened_mut() {
                 if f32::from_bits(*word).is_nan() {
-                    *word = 0x7fc0_0000;
+                    *word = MATRIX_NAN;
                 }
             }
         }

@@ -7,14 +7,13 @@
 //!
 //! * EXEC is ignored and EXEC = 0 skips nothing (M3, table 28; M1 and M2 say nothing). Moves of
 //!   accumulation registers obey EXEC (inferred).
-//! * CBSZ and ABID broadcast within contiguous sets of blocks (M3, the field's table; C), not as
-//!   M3 7.1.5.1 has it. Sets larger than the instruction's blocks are all of its blocks.
+//! * CBSZ and ABID: see [`choices::matrix_block_of_a`].
 //! * f64 products ignore CBSZ, ABID (M3) and BLGP (M2 says nothing; C has no such modifier).
 //! * An inline constant as S2 of an f64 product is a double (compilers emit those), although M2
 //!   says f32.
 //! * Denormals of f32 factors are flushed as MODE says (M2, M3), those of sums are kept (M3), on
 //!   all targets.
-//! * A NaN result is the positive default NaN; what the hardware gives is unknown.
+//! * NaN results: see [`choices::MATRIX_NAN`].
 //! * i8 sums wrap.
 
 use frontend::inst::Operand;
@@ -24,6 +23,7 @@ use frontend::{Gfx, LANES};
 use super::observe::Observer;
 use super::operand::{Exec, Lanes};
 use super::stop::Run;
+use crate::choices;
 use crate::math::{self, Env};
 
 mod sums;
@@ -95,12 +95,6 @@ impl Layout {
     }
 }
 
-/// The block that block `block` takes A from. (M3, CBSZ and ABID)
-fn broadcast(block: usize, blocks: usize, cbsz: u8, abid: u8) -> usize {
-    let set = (1 << cbsz.min(6)).min(blocks);
-    block / set * set + usize::from(abid) % set
-}
-
 /// The lane that lane `lane` takes B from. (M3, BLGP)
 fn permuted(lane: usize, blgp: u8) -> usize {
     match blgp {
@@ -143,7 +137,7 @@ impl Product {
     fn rows<T>(&self, convert: impl Fn(u64) -> T) -> Vec<T> {
         let [cbsz, abid, _] = self.fields;
         self.gather(|layout, block, i, k| {
-            let from = broadcast(block, layout.blocks, cbsz, abid);
+            let from = choices::matrix_block_of_a(block, layout.blocks, cbsz, abid);
             let (lane, item) = layout.factor(from, i, k);
             convert(element(&self.a, layout.bits, lane, item))
         })

@@ -2,13 +2,11 @@
 //! lane holds; further products are added by further calls, in the order of k. Rounding is to
 //! nearest even whatever MODE says (M3).
 
-/// The NaN of all results.
-const NAN_F32: u32 = 0x7fc0_0000;
-const NAN_F64: u64 = 0x7ff8_0000_0000_0000;
+use crate::choices::{MATRIX_NAN, MATRIX_NAN_F64};
 
 fn bits_f32(value: f32) -> u64 {
     u64::from(if value.is_nan() {
-        NAN_F32
+        MATRIX_NAN
     } else {
         value.to_bits()
     })
@@ -38,7 +36,11 @@ pub(super) fn fused_f64(sum: u64, a: &[u64], b: &[u64]) -> u64 {
     let sum = products.fold(f64::from_bits(sum), |sum, (&a, &b)| {
         f64::from_bits(a).mul_add(f64::from_bits(b), sum)
     });
-    if sum.is_nan() { NAN_F64 } else { sum.to_bits() }
+    if sum.is_nan() {
+        MATRIX_NAN_F64
+    } else {
+        sum.to_bits()
+    }
 }
 
 /// i8 on all targets.
