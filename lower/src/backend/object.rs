@@ -4,8 +4,8 @@
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::{ExternalName, Function, LibCall, UserExternalName};
 use cranelift_codegen::{CompiledCode, FinalizedRelocTarget};
+use frontend::state::VECTOR_REGISTERS;
 
-use crate::ir::VECTOR_REGISTERS;
 use crate::profile::Shape;
 
 /// A compiled region before placement.
