@@ -3,10 +3,11 @@
 use std::fmt;
 
 use runtime::fault::{Access, FaultKind};
+use runtime::lockstep::Snapshot;
 pub use runtime::sanitizer::{AccessKind, Finding, Rule, Sanitizer, Side};
 
 use crate::check::{self, Certainty, Place, Severity};
-use crate::{Kernel, undefined};
+use crate::{Device, Error, Kernel, Stats, undefined};
 
 /// The rules, and how severe it is to break them.
 macro_rules! rules {
@@ -169,6 +170,49 @@ impl fmt::Display for Described {
             .into_iter()
             .try_for_each(|place| write!(f, "\n  {place}"))
     }
+}
+
+/// Barriers of the last launch that order nothing other workgroups learn of by flags, and nothing else depends on: see
+/// [`Sanitizer::take_suspects`].
+///
+/// `before` has the device's memory before the launch, which `launch` repeats for each barrier that may be one. Memory is left as it was
+/// when this was called.
+///
+/// # Errors
+///
+/// Memory cannot be read or written. A repeated launch that fails shows nothing of its barrier.
+pub fn redundant_behind_flags(
+    device: &Device,
+    before: &Snapshot,
+    mut launch: impl FnMut() -> Result<Stats, Error>,
+) -> Result<Vec<Finding>, Error> {
+    let memory = device.memory();
+    let Some(sanitizer) = memory.sanitizer() else {
+        return Ok(Vec::new());
+    };
+    let suspects = sanitizer.take_suspects();
+    if suspects.is_empty() {
+        return Ok(suspects);
+    }
+    let after = Snapshot::take(&memory)?;
+    let mut is_redundant = |suspect: &Finding| -> Result<bool, Error> {
+        before.restore(&memory)?;
+        sanitizer.assume(false);
+        sanitizer.disregard(Some(suspect));
+        let ended = launch();
+        sanitizer.disregard(None);
+        let found = device.findings();
+        let is_race = |one: &Finding| matches!(one.rule, Rule::RaceLds | Rule::RaceGlobal);
+        Ok(ended.is_ok() && !found.iter().any(is_race))
+    };
+    let mut redundant = Vec::new();
+    for suspect in suspects {
+        if is_redundant(&suspect)? {
+            redundant.push(suspect);
+        }
+    }
+    after.restore(&memory)?;
+    Ok(redundant)
 }
 
 /// The instruction at a guest address of a kernel's code object.

@@ -18,6 +18,7 @@ use crate::memory::Memory;
 mod addresses;
 mod barriers;
 mod findings;
+mod hulls;
 mod interp;
 mod order;
 mod reads;
@@ -95,6 +96,18 @@ impl Sanitizer {
     /// With `on`, [`Rule::RedundantBarrier`] is looked for in dispatches that begin from now on. This takes long where there is one.
     pub fn examine_barriers(&self, on: bool) {
         self.lock().examine_barriers(on);
+    }
+
+    /// Barriers of the last dispatch on which nothing depends, unless other workgroups learn of accesses that they order. Such a barrier
+    /// is redundant if the dispatch, repeated from the same memory while it is [disregarded](Sanitizer::disregard), has no race.
+    pub fn take_suspects(&self) -> Vec<Finding> {
+        self.lock().take_suspects()
+    }
+
+    /// A barrier of [`Sanitizer::take_suspects`] makes no order from now on; `None`: all do. Meanwhile no barriers are looked for on which
+    /// nothing depends.
+    pub fn disregard(&self, barrier: Option<&Finding>) {
+        self.lock().disregard(barrier);
     }
 
     /// With `on`, translated code announces fewer loads and is faster, by assumptions that may fail. The caller then calls

@@ -26,18 +26,44 @@ impl Addresses<'_> {
         }
     }
 
-    /// Are the elements of the active lanes below `end`?
-    pub(super) fn are_below(&self, end: u64, exec: u64, bytes: u64) -> bool {
-        let last = match self {
-            Addresses::Offsets(offsets) if exec == u64::MAX => {
-                u64::from(offsets.iter().fold(0, |most, &offset| most.max(offset)))
+    /// The range of the active lanes' elements, which have so many bytes: the first byte, and the one behind the last. `None` if no lane
+    /// is active.
+    pub(super) fn hull(&self, exec: u64, bytes: u64) -> Option<(u64, u64)> {
+        if exec == 0 {
+            return None;
+        }
+        let [low, high] = match self {
+            Addresses::Same(address) => [*address; 2],
+            Addresses::Adjacent(_) => {
+                let ends = [exec.trailing_zeros(), exec.ilog2()];
+                ends.map(|lane| self.get(lane as usize, bytes))
             }
-            _ => {
+            Addresses::Offsets(offsets) => {
+                let lanes = offsets.iter().enumerate();
+                let all = exec == u64::MAX;
+                let is_active = |lane: usize| all || exec >> lane & 1 != 0;
+                let ends = lanes.fold([u32::MAX, 0], |[low, high], (lane, &offset)| {
+                    // Without branches, so that it vectorises.
+                    let [at_least, at_most] = match is_active(lane) {
+                        true => [offset; 2],
+                        false => [u32::MAX, 0],
+                    };
+                    [low.min(at_least), high.max(at_most)]
+                });
+                ends.map(u64::from)
+            }
+            Addresses::Lanes(lanes) => {
                 let active = (0..LANES).filter(|lane| exec >> lane & 1 != 0);
-                let addresses = active.map(|lane| self.get(lane, bytes));
-                addresses.max().unwrap_or_default()
+                active.fold([u64::MAX, 0], |[low, high], lane| {
+                    [low.min(lanes[lane]), high.max(lanes[lane])]
+                })
             }
         };
-        last.checked_add(bytes).is_some_and(|last| last <= end)
+        Some((low, high.saturating_add(bytes)))
+    }
+
+    /// Are the elements of the active lanes below `end`?
+    pub(super) fn are_below(&self, end: u64, exec: u64, bytes: u64) -> bool {
+        self.hull(exec, bytes).is_none_or(|(_, high)| high <= end)
     }
 }

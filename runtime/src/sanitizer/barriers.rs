@@ -285,25 +285,23 @@ impl Barriers {
         self.acquires = true;
     }
 
-    fn is_needed(&self, barrier: &Barrier) -> bool {
-        match barrier.need {
-            Need::Nothing => false,
-            Need::Flags => self.acquires,
-            Need::Words => true,
-        }
+    /// Does something depend on what other workgroups may be told behind the barrier, and nothing else on it?
+    pub(super) fn is_suspect(&self, barrier: &Barrier) -> bool {
+        barrier.need == Need::Flags && self.acquires
     }
 
     /// A workgroup that was examined ends.
     pub(super) fn end_group(&mut self) {
         let mut all = self.all.values();
-        self.closed |= all.all(|barrier| self.is_needed(barrier));
+        let closes = all.all(|one| one.need == Need::Words || self.is_suspect(one));
+        self.closed |= closes;
     }
 
-    /// The barriers on which nothing depends, in the order of numbers.
-    pub(super) fn redundant(&self) -> Vec<(u16, Barrier)> {
+    /// The barriers on which no accesses to the same words depend, in the order of numbers.
+    pub(super) fn not_needed(&self) -> Vec<(u16, Barrier)> {
         let all = self.all.iter().map(|(&site, &barrier)| (site, barrier));
-        let mut redundant: Vec<_> = all.filter(|(_, one)| !self.is_needed(one)).collect();
-        redundant.sort_unstable_by_key(|&(site, _)| site);
-        redundant
+        let mut all: Vec<_> = all.filter(|(_, one)| one.need != Need::Words).collect();
+        all.sort_unstable_by_key(|&(site, _)| site);
+        all
     }
 }

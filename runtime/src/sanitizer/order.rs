@@ -59,7 +59,7 @@ pub(super) struct Order {
     intervals: Vec<Interval>,
     /// Dispatches that have begun since.
     dispatches: u64,
-    /// What the waves of a workgroup know, by its number and [`ALL`], and what a wave knows of others of its workgroup.
+    /// What a wave knows of others; by a workgroup's number and [`ALL`], what all of its waves know behind a barrier.
     clocks: FxHashMap<Wave, Clock>,
     /// By the address of a flag that atomics have changed: what those who read it may know.
     flags: FxHashMap<u64, Clock>,
@@ -139,7 +139,9 @@ impl Order {
             true => {
                 same_wave || !same_round || self.knows((one.group, one.wave), earlier_one, earlier)
             }
-            false => self.knows((one.group, ALL), earlier_one, earlier),
+            false => [ALL, one.wave]
+                .iter()
+                .any(|&wave| self.knows((one.group, wave), earlier_one, earlier)),
         };
         Past {
             same_group,
@@ -207,12 +209,17 @@ impl Order {
         self.flags.get(&flag)
     }
 
-    /// A workgroup knows this from now on.
+    /// What a wave has learned of others by flags.
+    pub(super) fn learned(&self, group: u32, wave: u8) -> Option<&Clock> {
+        self.clocks.get(&(group, wave))
+    }
+
+    /// All waves of a workgroup know this from now on.
     pub(super) fn acquire(&mut self, group: u32, known: &Clock) {
         join(self.clocks.entry((group, ALL)).or_default(), known);
     }
 
-    /// A wave knows this of the other waves of its workgroup from now on.
+    /// A wave knows this from now on.
     pub(super) fn acquire_wave(&mut self, group: u32, wave: u8, known: &Clock) {
         join(self.clocks.entry((group, wave)).or_default(), known);
     }

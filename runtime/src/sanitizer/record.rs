@@ -197,11 +197,16 @@ impl Record {
         self.0 != 0 && self.state() == State::Write
     }
 
+    /// Is the last access one by which waves read or change flags?
+    pub(super) fn is_of_flags(self) -> bool {
+        self.0 != 0 && self.conflict().kind.is_of_flags()
+    }
+
     fn written(self, written: bool) -> Record {
         Record(self.0 | if written { WRITTEN } else { 0 })
     }
 
-    fn conflict(self) -> Conflict {
+    pub(super) fn conflict(self) -> Conflict {
         let kind = match self.state() {
             _ if self.is_written() => AccessKind::Write,
             State::Read | State::ReadByWaves | State::ReadByGroups => AccessKind::Read,

@@ -62,6 +62,11 @@ impl WaveAccess<'_> {
         })
     }
 
+    /// The range of the active lanes' elements; `None` if there is no such lane.
+    pub(super) fn hull(&self) -> Option<(u64, u64)> {
+        self.addresses.hull(self.exec.unwrap_or(1), self.bytes)
+    }
+
     /// Its runs.
     pub(super) fn runs(&self) -> Runs<'_> {
         Runs {

@@ -1,9 +1,12 @@
-//! Loads that need not be announced because no store conflicts with them.
+//! Accesses that need not be announced, or not be compared with others, because none conflicts with them.
 //!
 //! A load has no conflict if no wave stores to the allocation during the dispatch, or to LDS between the same barriers. The sanitizer
 //! assumes that once a workgroup has completed without such a store. Translated code then compares the addresses of a load with the
 //! settled range, and announces only lanes outside of it. Stores are always announced, so a failed assumption is detected: the dispatch
 //! is void, and the caller repeats it from the same memory. What stores have shown is kept, so an assumption fails once.
+//!
+//! Of accesses to LDS in an interval with stores it assumes that the ranges of two waves do not conflict (`sanitizer/hulls.rs`), once a
+//! few workgroups have completed in which they did not.
 
 use std::hash::Hash;
 
@@ -12,32 +15,32 @@ use rustc_hash::FxHashSet;
 /// The barrier that begins an interval of a workgroup, by the number of its instruction; `None` where the kernel begins.
 pub(super) type Begin = Option<u16>;
 
-/// Allocations or intervals that are assumed not to be stored to.
+/// Allocations or intervals of which something is assumed.
 struct Assumed<T> {
     assumed: FxHashSet<T>,
-    /// Those that stores have shown not to be.
-    stored: FxHashSet<T>,
+    /// Those of which accesses have shown that it does not hold.
+    refuted: FxHashSet<T>,
 }
 
 impl<T> Default for Assumed<T> {
     fn default() -> Assumed<T> {
         Assumed {
             assumed: FxHashSet::default(),
-            stored: FxHashSet::default(),
+            refuted: FxHashSet::default(),
         }
     }
 }
 
 impl<T: Copy + Eq + Hash> Assumed<T> {
-    /// A wave stores there: does an assumption fail?
-    fn store(&mut self, to: T) -> bool {
-        self.stored.insert(to);
-        self.assumed.contains(&to)
+    /// An access shows that it does not hold there: does an assumption fail?
+    fn refute(&mut self, of: T) -> bool {
+        self.refuted.insert(of);
+        self.assumed.contains(&of)
     }
 
-    /// Assumes that no wave stores there, unless one has.
+    /// Assumes it there, unless it is refuted.
     fn assume(&mut self, of: T) -> bool {
-        let assumes = !self.stored.contains(&of);
+        let assumes = !self.refuted.contains(&of);
         if assumes {
             self.assumed.insert(of);
         }
@@ -53,11 +56,18 @@ pub(super) struct Settled {
     /// A workgroup has completed, this is the only dispatch, and no rule needs the loads of the remaining workgroups.
     ready: bool,
     void: bool,
-    /// Allocations, by their first addresses.
+    /// Workgroups that have completed in the dispatch.
+    groups: usize,
+    /// No wave stores to these allocations; by their first addresses.
     memory: Assumed<u64>,
-    /// Intervals in which LDS is accessed.
+    /// No wave stores to LDS in these intervals.
     lds: Assumed<Begin>,
+    /// Ranges of LDS that waves access in these intervals do not conflict.
+    hulls: Assumed<Begin>,
 }
+
+/// Workgroups whose accesses to LDS are all compared.
+const COMPARED: usize = 4;
 
 impl Settled {
     /// Dispatches can be repeated from now on, or not.
@@ -71,13 +81,24 @@ impl Settled {
     /// A dispatch begins, and no other one is active.
     pub(super) fn begin_dispatch(&mut self) {
         self.ready = false;
+        self.groups = 0;
         self.memory.assumed.clear();
         self.lds.assumed.clear();
+        self.hulls.assumed.clear();
     }
 
     /// A workgroup has completed. `ready`: see [`Settled::ready`].
     pub(super) fn end_group(&mut self, ready: bool) {
         self.ready = ready;
+        self.groups += 1;
+    }
+
+    /// A dispatch ends before all of its workgroups have: what they did between their last barriers and the end is not known.
+    pub(super) fn end_incomplete(&mut self) {
+        if !self.hulls.assumed.is_empty() {
+            self.void = true;
+            self.on = false;
+        }
     }
 
     /// Is the dispatch void? Resets this.
@@ -97,12 +118,27 @@ impl Settled {
 
     /// A wave stores to an allocation.
     pub(super) fn store(&mut self, allocation: u64) {
-        self.void |= self.memory.store(allocation);
+        self.void |= self.memory.refute(allocation);
     }
 
     /// A wave stores to LDS in an interval.
     pub(super) fn store_lds(&mut self, interval: Begin) {
-        self.void |= self.lds.store(interval);
+        self.void |= self.lds.refute(interval);
+    }
+
+    /// Can dispatches be repeated?
+    pub(super) fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// Ranges of LDS that waves access in an interval conflict.
+    pub(super) fn overlap(&mut self, interval: Begin) {
+        self.void |= self.hulls.refute(interval);
+    }
+
+    /// Assumes that ranges of LDS that waves access in such an interval do not conflict, if it may.
+    pub(super) fn assumes_hulls(&mut self, interval: Begin) -> bool {
+        self.on && self.ready && self.groups >= COMPARED && self.hulls.assume(interval)
     }
 
     /// Assumes that no wave stores to the allocation, if it may.
@@ -119,6 +155,30 @@ impl Settled {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_are_assumed_disjoint_after_some_workgroups() {
+        let mut settled = Settled::default();
+        settled.assume(true);
+        settled.begin_dispatch();
+        for _ in 0..COMPARED {
+            assert!(!settled.assumes_hulls(None));
+            settled.end_group(true);
+        }
+        settled.overlap(Some(1));
+        assert!(settled.assumes_hulls(None) && !settled.assumes_hulls(Some(1)));
+        settled.overlap(Some(1));
+        assert!(!settled.take_void());
+        settled.overlap(None);
+        assert!(settled.take_void() && !settled.assumes_hulls(None));
+        settled.end_incomplete();
+        assert!(settled.take_void(), "other intervals may have conflicts");
+        assert!(!settled.assumes_hulls(Some(2)));
+        settled.assume(true);
+        settled.begin_dispatch();
+        settled.end_incomplete();
+        assert!(!settled.take_void(), "nothing was assumed");
+    }
 
     #[test]
     fn a_failed_assumption_is_made_once() {

@@ -162,7 +162,8 @@ impl<'o> How<'o> {
             by: *by,
             first: group.first,
             round: group.round(access.wave as u8),
-            tells_unwritten: true,
+            // Stores may have left no record.
+            tells_unwritten: !group.has_skipped,
             others: 0,
             only_barriers: uses.only_barriers(),
             order,

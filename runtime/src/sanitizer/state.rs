@@ -6,13 +6,14 @@ use rustc_hash::FxHashMap;
 use super::addresses::Addresses;
 use super::barriers::{Barriers, Rounds};
 use super::findings::{Finding, Findings, Key, Rule, Side};
+use super::hulls::Hulls;
 use super::order::{Order, join};
 use super::record::{AccessKind, Accessor, Conflict};
 use super::running::{Dispatch, Id, Running};
 use super::runs::{Run, WaveAccess};
 use super::settled::{Begin, Settled};
 use super::shadow::{How, Met, Shadow};
-use super::sites::Sites;
+use super::sites::{Place, Sites};
 use super::{Known, MAX_WAVES};
 use crate::engine::Group;
 use crate::fault::Nearest;
@@ -45,8 +46,8 @@ pub(super) struct State {
     /// Allocations of recent accesses, by the instruction's number: of loads, of others.
     allocations: [[(u64, u64); RECENT]; 2],
     settled: Settled,
-    /// Shadows of LDS for reuse.
-    lds: Vec<Shadow>,
+    /// For reuse.
+    lds: Vec<(Shadow, [Hulls; 2])>,
     syncs: Syncs,
     /// Of dispatches that run, by number.
     barriers: FxHashMap<u64, Barriers>,
@@ -54,6 +55,10 @@ pub(super) struct State {
     rounds: Vec<Rounds>,
     /// Barriers on which nothing depends are looked for.
     examines_barriers: bool,
+    /// Of dispatches that have ended: see [`Sanitizer::take_suspects`](super::Sanitizer::take_suspects).
+    suspects: Vec<Finding>,
+    /// A barrier that makes no order.
+    disregarded: Option<Place>,
 }
 
 /// Allocations that are remembered.
@@ -124,6 +129,8 @@ impl State {
             barriers: FxHashMap::default(),
             rounds: Vec::new(),
             examines_barriers: false,
+            suspects: Vec::new(),
+            disregarded: None,
         }
     }
 
@@ -143,6 +150,7 @@ impl State {
         if self.live.is_empty() {
             self.order.restart(first);
             self.settled.begin_dispatch();
+            self.suspects.clear();
             self.syncs.restart();
             self.groups.clear();
             self.running.clear();
@@ -172,6 +180,9 @@ impl State {
         let barriers = self.barriers.remove(&number);
         if let (Some(ended), Some(barriers), true) = (ended, barriers, is_complete) {
             self.find_redundant(ended, &barriers);
+        }
+        if !is_complete {
+            self.settled.end_incomplete();
         }
         let is_of = |key: &Key| ended.is_some_and(|ended| ended.launch == key.launch);
         let decided = self.undecided.extract_if(|_, (key, _)| is_of(key));
@@ -222,9 +233,12 @@ impl State {
             first,
         });
         let lds = self.lds.pop();
-        let lds = lds.unwrap_or_else(|| Shadow::new(0, LDS_MAX as u64));
+        let lds = lds.unwrap_or_else(|| (Shadow::new(0, LDS_MAX as u64), Default::default()));
+        let skips = self.settled.assumes_hulls(None);
         Running {
             examined: self.rounds(group),
+            skips: [false, skips],
+            has_skipped: skips,
             ..Running::new(number, dispatch, first, lds)
         }
     }
@@ -260,8 +274,14 @@ impl State {
             let at = self.side(site, wave, None, None);
             self.found(Rule::BarrierDivergence, (site, None), at, None);
         }
-        if let Some((_, running)) = self.current.take() {
-            self.lds.push(running.lds);
+        if let Some((_, mut running)) = self.current.take() {
+            for round in 0..2 {
+                if let Some(begin) = running.overlap(round) {
+                    self.settled.overlap(begin);
+                }
+                running.hulls[round].clear();
+            }
+            self.lds.push((running.lds, running.hulls));
             self.end_rounds(group.dispatch, running.examined);
         }
         // Loads show which barriers are needed.
@@ -387,9 +407,19 @@ impl State {
 
     // ---- accesses
 
+    /// A wave of the running workgroup runs, perhaps as the first one behind a barrier.
+    #[inline]
+    fn learn(&mut self, index: u8) {
+        let (_, running) = self.current.as_mut().expect("a workgroup was entered");
+        if let Some(learned) = running.learns(index) {
+            self.order.acquire(running.number, &learned);
+        }
+    }
+
     /// The interval of a wave of the running workgroup.
     fn interval(&mut self, index: u8) -> u64 {
         let next = self.order.next();
+        self.learn(index);
         let running = self.running();
         let wave = running.wave(index);
         match wave.interval {
@@ -576,11 +606,13 @@ impl State {
     }
 
     pub(super) fn acquire(&mut self, group: &Group<'_>, index: u8) {
-        let running = self.enter(group);
+        self.enter(group);
+        self.learn(index);
+        let running = self.running();
         let known = std::mem::take(&mut running.wave(index).observed);
         let number = running.number;
         if !known.is_empty() {
-            self.order.acquire(number, &known);
+            self.order.acquire_wave(number, index, &known);
         }
         self.examine_acquire(group.dispatch);
     }
@@ -588,17 +620,33 @@ impl State {
     /// A wave arrives at a barrier: what begins its next interval.
     pub(super) fn barrier(&mut self, group: &Group<'_>, index: u8, pc: u64, exec: u64) -> Begin {
         let site = self.sites.number(group.code, pc);
-        let running = self.enter(group);
+        let is_disregarded = self.disregarded == Some(self.sites.get(site).place);
+        self.enter(group);
+        self.learn(index);
+        let (_, running) = self.current.as_mut().expect("a workgroup was entered");
+        if is_disregarded {
+            return running.begin_of(index);
+        }
         let wave = running.wave(index);
         let missing = wave.lanes & !exec;
         wave.barriers += 1;
         wave.interval = None;
         let barriers = wave.barriers;
+        if let Some(learned) = self.order.learned(running.number, index) {
+            join(&mut running.learned, learned);
+        }
+        let observed = running.wave(index).observed.clone();
+        join(&mut running.observed, &observed);
         let mut other = None;
         let is_first = barriers > running.barriers;
         if is_first {
             running.barriers = barriers;
-            running.next_round(site, index);
+            // All waves have left the interval before.
+            if let Some(begin) = running.overlap(0) {
+                self.settled.overlap(begin);
+            }
+            let skips = self.settled.assumes_hulls(Some(site));
+            running.next_round(site, index, skips);
             running.flags.clear();
         } else {
             other = running.begins[1].filter(|&(first, _)| first != site);

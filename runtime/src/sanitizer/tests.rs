@@ -413,7 +413,7 @@ fn redundant(rounds: &[(Vec<InRound>, u16)], behind: &[InRound]) -> Vec<u16> {
     for one in behind {
         access(&mut examined, &mut barriers, 1, one);
     }
-    let redundant = barriers.redundant().into_iter();
+    let redundant = barriers.not_needed().into_iter();
     redundant.map(|(site, _)| site).collect()
 }
 
@@ -506,11 +506,20 @@ fn barriers_that_nobody_examined_are_not_named() {
     barriers.needs(1, Need::Flags);
     barriers.end_group();
     assert!(barriers.are_open(), "nobody learns by flags");
-    assert_eq!(barriers.redundant().len(), 1);
+    let suspects = |barriers: &Barriers| {
+        let all = barriers.not_needed().into_iter();
+        let all: Vec<_> = all
+            .map(|(site, one)| (site, barriers.is_suspect(&one)))
+            .collect();
+        all
+    };
+    assert_eq!(suspects(&barriers), [(1, false)]);
     barriers.acquires();
-    assert_eq!(barriers.redundant(), []);
+    assert_eq!(suspects(&barriers), [(1, true)]);
     barriers.end_group();
     assert!(!barriers.are_open());
     barriers.arrives(2, (id, 0));
-    assert_eq!(barriers.redundant(), []);
+    assert_eq!(suspects(&barriers), [(1, true)]);
+    barriers.needs(1, Need::Words);
+    assert_eq!(suspects(&barriers), []);
 }

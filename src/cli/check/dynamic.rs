@@ -78,11 +78,19 @@ pub(super) fn run(
         for _ in 0..planned.repeat {
             let seed = shuffle.filter(|_| counts && !dependent.contains(kernel.name()));
             let translated = session.device.options().engine != EngineKind::Interp;
-            let before = (translated || seed.is_some())
+            let before = (translated || seed.is_some() || about.scope.notes)
                 .then(|| Snapshot::take(&session.device.memory()))
                 .transpose()?;
             let assumed_from = before.as_ref().filter(|_| translated);
-            let (ended, findings) = checked(&session, planned, &settings, assumed_from)?;
+            let (ended, mut findings) = checked(&session, planned, &settings, assumed_from)?;
+            if let Some(before) = before.as_ref().filter(|_| counts && ended.is_ok()) {
+                let repeat = || session.launch(planned, &settings);
+                findings.extend(sanitizer::redundant_behind_flags(
+                    &session.device,
+                    before,
+                    repeat,
+                )?);
+            }
             suspicion.add(&findings);
             if counts {
                 about.add(&session, kernel, findings);

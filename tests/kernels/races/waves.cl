@@ -37,6 +37,35 @@ kernel void NAME(lds_flag)(const global uint *x, global uint *y) {
     }
 }
 
+// The other wave may poll the flag before it has a value.
+kernel void NAME(lds_first_value)(const global uint *x, global uint *y) {
+    local uint items[64];
+    local atomic_uint ready;
+    uint l = get_local_id(0), k = l % 64, first = get_group_id(0) * 64;
+    if (l == 0)
+        atomic_init(&ready, 0);
+    REPAIR(barrier(CLK_LOCAL_MEM_FENCE);)
+    if (l < 64) {
+        items[k] = x[first + k] + 7;
+        atomic_store_explicit(&ready, 1, memory_order_release, memory_scope_work_group);
+    } else {
+        for (uint tries = 0; tries < 1000; tries++)
+            if (atomic_load_explicit(&ready, memory_order_acquire, memory_scope_work_group) == 1)
+                break;
+        y[first + k] = items[63 - k];
+    }
+}
+
+// The other wave may add to the counter before it has a value.
+kernel void NAME(lds_first_count)(const global uint *x, global uint *y) {
+    local uint count;
+    if (get_local_id(0) == 0)
+        count = 0;
+    REPAIR(barrier(CLK_LOCAL_MEM_FENCE);)
+    if (atomic_inc(&count) == get_local_size(0) - 1)
+        y[get_group_id(0)] = x[get_group_id(0)] + 2;
+}
+
 // A fence orders a wave's own accesses; it waits for no other wave.
 kernel void NAME(lds_fence)(const global uint *x, global uint *y) {
     local uint tile[128];

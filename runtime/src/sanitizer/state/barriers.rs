@@ -5,7 +5,7 @@ use super::super::findings::{Finding, Key, Rule};
 use super::super::record::AccessKind;
 use super::super::running::{Dispatch, Id};
 use super::super::runs::WaveAccess;
-use super::super::sites::Uses;
+use super::super::sites::{Place as CodePlace, Uses};
 use super::{By, State};
 use crate::engine::Group;
 
@@ -13,6 +13,19 @@ impl State {
     /// See [`Sanitizer::examine_barriers`](super::super::Sanitizer::examine_barriers).
     pub(in super::super) fn examine_barriers(&mut self, on: bool) {
         self.examines_barriers = on;
+    }
+
+    /// See [`Sanitizer::take_suspects`](super::super::Sanitizer::take_suspects).
+    pub(in super::super) fn take_suspects(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.suspects)
+    }
+
+    /// See [`Sanitizer::disregard`](super::super::Sanitizer::disregard).
+    pub(in super::super) fn disregard(&mut self, barrier: Option<&Finding>) {
+        self.disregarded = barrier.map(|one| CodePlace {
+            code: one.at.code,
+            pc: one.at.pc,
+        });
     }
 
     /// The barriers of a dispatch that runs.
@@ -29,6 +42,7 @@ impl State {
     /// Are barriers of workgroups examined that begin now, which are of the same code and size?
     pub(super) fn examines(&mut self, group: &Group<'_>) -> bool {
         self.examines_barriers
+            && self.disregarded.is_none()
             && group.waves > 1
             && self.sites.uses(group.code).barriers
             && self.barriers(group.dispatch).are_open()
@@ -135,19 +149,27 @@ impl State {
         }
     }
 
-    /// Adds notes of the barriers on which nothing depended in a dispatch, which has ended.
+    /// Adds notes of the barriers on which nothing depended in a dispatch, which has ended, and keeps those of which this is not certain.
     pub(super) fn find_redundant(&mut self, dispatch: Dispatch, barriers: &Barriers) {
-        for (site, barrier) in barriers.redundant() {
+        for (site, barrier) in barriers.not_needed() {
             let (id, wave): (Id, u8) = barrier.first;
             let rule = Rule::RedundantBarrier;
+            let at = self.side_of(id, site, wave, None, None);
+            let finding = Finding {
+                launch: dispatch.launch,
+                ..Finding::new(rule, at, None)
+            };
+            if barriers.is_suspect(&barrier) {
+                self.suspects.push(finding);
+                continue;
+            }
             let key = Key {
                 launch: dispatch.launch,
                 rule,
                 site,
                 other: None,
             };
-            let at = self.side_of(id, site, wave, None, None);
-            self.findings.add(key, Finding::new(rule, at, None));
+            self.findings.add(key, finding);
         }
     }
 }

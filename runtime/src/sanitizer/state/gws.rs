@@ -59,6 +59,7 @@ impl State {
         let number = self.enter(group).number;
         self.examine_sync(group.wave as u8);
         self.examine_acquire(group.dispatch);
-        self.order.acquire(number, &self.syncs.of(resource).passed);
+        let passed = &self.syncs.of(resource).passed;
+        self.order.acquire_wave(number, group.wave as u8, passed);
     }
 }

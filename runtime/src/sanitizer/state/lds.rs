@@ -1,13 +1,16 @@
 //! Accesses to LDS.
 
 use super::super::order::join;
-use super::super::record::AccessKind;
+use super::super::record::{AccessKind, Conflict};
 use super::super::runs::{Run, WaveAccess};
 use super::super::settled::Begin;
 use super::super::shadow::{How, Met};
 use super::super::sites::Uses;
 use super::{By, Rule, State, follow};
 use crate::engine::Group;
+
+/// Bytes of a word.
+const WORD: u64 = 4;
 
 impl State {
     /// A wave is about to access LDS. Of a load: need it not be announced in intervals that are settled?
@@ -25,6 +28,11 @@ impl State {
             if access.kind != AccessKind::Read {
                 let interval = self.running().begin_of(wave);
                 self.settled.store_lds(interval);
+            }
+            if self.settled.is_on() && self.is_skipped(&(access, by), size) {
+                return false;
+            }
+            if access.kind != AccessKind::Read {
                 for read in self.running().reads(wave).close() {
                     self.compare_lds((read.access(), read.by), size, uses);
                 }
@@ -47,6 +55,26 @@ impl State {
         }
     }
 
+    /// Notes the range of an access: need it not be compared?
+    fn is_skipped(&mut self, made: &By<'_>, size: u64) -> bool {
+        let (access, _) = made;
+        let Some((low, high)) = access.hull() else {
+            return false;
+        };
+        let wave = access.wave as u8;
+        let running = self.running();
+        let round = running.round_of(wave);
+        let inside = (low.min(size) as u32, high.min(size) as u32);
+        if inside.0 < inside.1 {
+            running.hulls[round].add(wave, access.kind, inside);
+        }
+        let skips = running.skips[round] && high <= size;
+        if skips {
+            self.examine_lanes(made, true);
+        }
+        skips
+    }
+
     /// Is it a load that need not be compared yet? The first ones of an instruction are, to find reads of what nobody wrote.
     fn is_plain(&mut self, access: &WaveAccess<'_>, site: u16, size: u64) -> bool {
         let exec = access.exec.unwrap_or_default();
@@ -56,7 +84,11 @@ impl State {
     /// Compares an access with those before.
     fn compare_lds(&mut self, made: By<'_>, size: u64, uses: Uses) {
         let (access, _) = made;
-        let (mut met, mut outside) = (Vec::new(), None);
+        let mut met = match uses.lds_flags {
+            true => self.before_first_store(&made, size),
+            false => Vec::new(),
+        };
+        let mut outside = None;
         let flags = uses.lds_flags && access.kind.is_of_flags();
         let (_, running) = self.current.as_mut().expect("a workgroup was entered");
         let how = How::lds(&made, running, uses, &self.order);
@@ -97,6 +129,50 @@ impl State {
                 }
             }
         }
+    }
+
+    /// A flag needs a first value, since LDS has none: conflicts of the first store to a word with polls and atomics of other waves.
+    fn before_first_store(&mut self, made: &By<'_>, size: u64) -> Vec<(u64, Option<u32>, Met)> {
+        let (access, by) = made;
+        let mut met = Vec::new();
+        if access.kind == AccessKind::Read {
+            return met;
+        }
+        let (_, running) = self.current.as_mut().expect("a workgroup was entered");
+        for run in access.runs() {
+            for element in run.elements(access) {
+                let words = element / WORD * WORD..element.saturating_add(access.bytes).min(size);
+                for word in words.step_by(WORD as usize) {
+                    let conflict = match (running.first_stores.get(&word), access.kind) {
+                        (Some(&Some((interval, site))), kind) if kind.is_of_flags() => {
+                            Some(Conflict {
+                                interval,
+                                site,
+                                kind: AccessKind::Write,
+                                releases: false,
+                            })
+                        }
+                        (None, AccessKind::Write) => {
+                            let record = running.lds.get(word);
+                            let is_of_flags =
+                                record.is_since(running.first) && record.is_of_flags();
+                            is_of_flags.then(|| record.conflict())
+                        }
+                        _ => None,
+                    };
+                    if access.kind.changes() {
+                        let store = access.kind == AccessKind::Write;
+                        let store = store.then_some((by.interval, by.site));
+                        running.first_stores.entry(word).or_insert(store);
+                    }
+                    let past = |one: &Conflict| self.order.past(one.interval, by.interval);
+                    if let Some(conflict) = conflict.filter(|one| !past(one).before) {
+                        met.push((word, run.lane(word, access), Met::Conflict(conflict)));
+                    }
+                }
+            }
+        }
+        met
     }
 
     /// The wave reads or changes flags in LDS: it knows at once what the writers knew.

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use runtime::lockstep::Snapshot;
 use wavelift::check::{Severity, routines};
 use wavelift::frontend::Op;
 use wavelift::manifest::Manifest;
-use wavelift::sanitizer::Described;
+use wavelift::sanitizer::{Described, redundant_behind_flags};
 use wavelift::{Buffer, Device, DeviceOptions, EngineKind, Error, Module, Settings, object};
 
 use super::{launches, manifests};
@@ -141,9 +142,18 @@ impl Case {
             let kernel = module.kernel(&dispatch.kernel).expect("it has the kernel");
             let (launch, args) = launch_of(dispatch, buffers);
             for _ in 0..dispatch.repeat {
-                let ended = device.launch_with(&kernel, &launch, &args, &settings);
+                let memory = device.memory();
+                let before = memory.sanitizer().map(|_| Snapshot::take(&memory));
+                let run = || device.launch_with(&kernel, &launch, &args, &settings);
+                let ended = run();
                 let mut redundant = BTreeSet::new();
-                for found in device.findings() {
+                let mut found = device.findings();
+                if let Some(before) = before.filter(|_| ended.is_ok()) {
+                    let before = before.expect("memory can be read");
+                    let more = redundant_behind_flags(device, &before, run);
+                    found.extend(more.expect("memory can be restored"));
+                }
+                for found in found {
                     let described = Described::new(&found, &kernel, |_| String::new());
                     if described.severity == Severity::Finding {
                         rules.insert(described.rule.id);

@@ -169,7 +169,12 @@ fn loads_that_later_stores_conflict_with_are_announced_anew() -> Result<(), wave
             device.memory().sanitizer().expect("it is on").assume(true);
             // The assumption fails in repaired kernels as well: they store to the same buffer, or behind another barrier.
             assert!(launch()?.0, "{rule:?} {ending}");
-            assert_eq!(launch()?, (false, is_racy), "{rule:?} {ending} repeated");
+            // Then ranges of LDS may be assumed to be apart, which fails in turn.
+            let mut repeated = launch()?;
+            if rule == Rule::RaceLds && repeated.0 {
+                repeated = launch()?;
+            }
+            assert_eq!(repeated, (false, is_racy), "{rule:?} {ending} repeated");
         }
     }
     Ok(())

@@ -176,6 +176,8 @@ pub(super) fn pair(name: &str) -> Vec<u32> {
         "overlapping_pairs" => each(16, |w| x(w / 2) + w % 2 * 100),
         "producer" => each(128, |j| 10 * x(j) + 6),
         "lds_flag" => each(128, x),
+        "lds_first_value" => each(128, |j| x(j ^ 63) + 7),
+        "lds_first_count" => each(2, |group| x(group) + 2),
         "lds_fence" => each(256, |i| x(i ^ 64)),
         "global_exchange" => each(256, |i| x(i ^ 64) + x(i)),
         "global_tree" => each(2, |group| sum(group * 256, 256)),
