@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod cfg;
+mod counters;
 mod dead;
 mod exec;
 mod facts;

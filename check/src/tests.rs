@@ -445,6 +445,67 @@ fn paths_that_comparisons_exclude_are_not_followed() {
     );
 }
 
+/// What a branch says holds for what was issued before it, too: the wait is enough where the second load is issued.
+#[test]
+fn comparisons_behind_a_load_exclude_paths() {
+    // global_load_dword v0, v[4:5], off; s_cmp_eq_u32 s0, 1; s_cbranch_scc1 2; global_load_dword v1, v[4:5], off; s_waitcnt vmcnt(1); s_cmp_eq_u32 s0, 1; s_cbranch_scc1 1; v_mov_b32 v2, v0; s_endpgm
+    let mut words = [
+        0xdc508000, 0x007f0004, 0xbf068100, 0xbf850002, 0xdc508000, 0x017f0004, 0xbf8c0f71,
+        0xbf068100, 0xbf850001, 0x7e040300, 0xbf810000,
+    ];
+    assert_eq!(rules(&words), [""; 0]);
+    // s_cbranch_scc0 1, so that it is used on the other path.
+    words[8] = 0xbf840001;
+    assert_eq!(rules(&words), ["wait-read"]);
+}
+
+/// A loop that is unrolled twice loads v0 and v1 alternately; behind it, whether the number of iterations is odd tells
+/// which one is complete.
+#[test]
+fn the_exit_of_a_loop_says_whether_its_count_is_odd() {
+    // s_mov_b32 s1, s0; s_cmp_eq_u32 s0, 0; s_cbranch_scc1 19; s_cmp_le_u32 s0, 2; s_cbranch_scc1 17;
+    // global_load_dword v0, v[4:5], off; s_waitcnt vmcnt(1); s_sub_u32 s0, s0, 1; s_cmp_eq_i32 s0, 2; s_cbranch_scc1 6;
+    // global_load_dword v1, v[4:5], off; s_waitcnt vmcnt(1); s_sub_u32 s0, s0, 1; s_cmp_eq_i32 s0, 2; s_cbranch_scc0 -12;
+    // s_and_b32 s2, s1, 1; s_cbranch_scc0 2; v_mov_b32 v2, v1; s_endpgm; v_mov_b32 v2, v0; s_endpgm
+    let words = [
+        0xbe810000, 0xbf068000, 0xbf850013, 0xbf0b8200, 0xbf850011, 0xdc508000, 0x007f0004,
+        0xbf8c0f71, 0x80808100, 0xbf008200, 0xbf850006, 0xdc508000, 0x017f0004, 0xbf8c0f71,
+        0x80808100, 0xbf008200, 0xbf84fff4, 0x86028101, 0xbf840002, 0x7e040301, 0xbf810000,
+        0x7e040300, 0xbf810000,
+    ];
+    assert_eq!(rules(&words), [""; 0]);
+    let changed = |at: usize, word: u32| {
+        let mut words = words;
+        words[at] = word;
+        rules(&words)
+    };
+    // s_cbranch_scc1: the other register is complete.
+    assert_eq!(changed(18, 0xbf850002), ["wait-read", "wait-read"]);
+    // s_mov_b32 s1, s3: it is not the count.
+    assert_eq!(changed(0, 0xbe810003), ["wait-read", "wait-read"]);
+    // s_sub_u32 s0, s0, s3: nothing is known of it.
+    assert_eq!(changed(14, 0x80800300), ["wait-read", "wait-read"]);
+    // s_sub_u32 s0, s0, 2: an iteration counts an odd number, so that nothing is known behind several.
+    assert_eq!(changed(14, 0x80808200), ["wait-read", "wait-read"]);
+    // s_cmp_lg_i32 s0, 2 at the first exit: it is left with any count.
+    assert_eq!(changed(9, 0xbf018200), ["wait-read"]);
+}
+
+/// A counter that cannot be so small does not leave the loop there.
+#[test]
+fn a_counter_stays_in_its_bounds() {
+    // s_mov_b32 s1, s0; s_cmp_lt_u32 s0, 3; s_cbranch_scc1 6; global_load_dword v0, v[4:5], off; s_sub_u32 s0, s0, 1;
+    // s_cmp_le_u32 s0, 1; s_cbranch_scc0 1; v_mov_b32 v2, v0; s_and_b32 s2, s1, 1; s_cbranch_scc0 0; s_endpgm
+    let mut words = [
+        0xbe810000, 0xbf0a8300, 0xbf850006, 0xdc508000, 0x007f0004, 0x80808100, 0xbf0b8100,
+        0xbf840001, 0x7e040300, 0x86028101, 0xbf840000, 0xbf810000,
+    ];
+    assert_eq!(rules(&words), [""; 0]);
+    // s_cmp_le_u32 s0, 2
+    words[6] = 0xbf0b8200;
+    assert_eq!(rules(&words), ["wait-read"]);
+}
+
 /// VCC has the number of the last SGPRs that are allocated, on gfx9 and of kernels; only constants are read too early.
 #[test]
 fn vcc_is_known_under_the_number_of_its_sgprs() {

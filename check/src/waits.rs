@@ -143,7 +143,7 @@ struct Key {
     exact: bool,
     /// Does its effect depend on EXEC, which has not been written since? It has none if EXEC is zero.
     lanes: bool,
-    /// What held when it was issued, about registers that have not been written since.
+    /// What held when it was issued or was learned since, about registers that have not been written since.
     facts: Set,
 }
 
@@ -294,6 +294,17 @@ impl Least<Key> {
         for entry in &mut self.entries {
             entry.key.lanes &= !lanes;
             entry.key.facts &= !facts;
+        }
+        self.sort();
+    }
+
+    /// These facts hold now: what is outstanding is so on paths on which they hold.
+    fn learn(&mut self, facts: Set) {
+        if facts == 0 {
+            return;
+        }
+        for entry in &mut self.entries {
+            entry.key.facts |= facts;
         }
         self.sort();
     }
@@ -579,6 +590,10 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
         start,
         |block, state| follow(&mut walk, block, state),
         |block, number, state| {
+            if facts.is_never(block, number) {
+                state.entries.clear();
+                return;
+            }
             let (zero, never) = (
                 code.is_exec_zero(block, number),
                 facts.contradicted(block, number),
@@ -587,6 +602,7 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
             if zero || never != 0 {
                 state.entries.retain(|entry| possible(&entry.key));
             }
+            state.learn(facts.learned(block, number));
         },
     );
     let Some(states) = states else {
