@@ -120,6 +120,11 @@ impl Opcodes {
         self.from(Gfx::Gfx90a, n)
     }
 
+    /// From gfx942 on.
+    pub const fn gfx942(self, n: u16) -> Opcodes {
+        self.from(Gfx::Gfx942, n)
+    }
+
     /// Absent from `gfx` on.
     pub const fn dropped_in(self, gfx: Gfx) -> Opcodes {
         self.from(gfx, ABSENT)

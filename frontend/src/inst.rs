@@ -2,7 +2,7 @@
 //! bits of the right type, modifiers are data.
 
 use crate::desc::{Effects, Forms, InstDesc};
-use crate::op::Op;
+use crate::op::{Factor, Op};
 use crate::state::FIRST_AGPR;
 use crate::target::Gfx;
 use crate::ty::Ty;
@@ -53,7 +53,7 @@ pub enum Operand {
     Sgpr(u8),
     /// First vector register.
     Vgpr(u8),
-    /// First accumulation register (gfx908, gfx90a).
+    /// First accumulation register (gfx908 and later).
     Agpr(u8),
     /// Inline constant: its code, and the bits in the operand's type (packed types: the whole dword).
     Inline {
@@ -165,11 +165,12 @@ pub struct Mods {
     pub clamp: bool,
     /// Output modifier: 0 none, 1 times 2, 2 times 4, 3 divide by 2.
     pub omod: u8,
-    /// VOP3 on gfx9: high half of source n (bit 3: of the destination). VOP3P: half for the low result.
+    /// VOP3 on gfx9: high half of source n (bit 3: of the destination). VOP3P: half for the low result. Conversions to
+    /// floats of 8 bits: bits 3 and 2 are the byte of the destination, bits 1 and 0 have no effect.
     pub op_sel: u8,
     /// VOP3P: half for the high result. Mixes: source n is f16, and a constant there has f16 bits.
     pub op_sel_hi: u8,
-    /// MFMA fields (cbsz, abid, blgp) of CDNA, raw.
+    /// MFMA fields (cbsz, abid, blgp) of CDNA, raw. blgp of f64 is a negation on gfx942: [`Inst::negates_factors`].
     pub mfma: [u8; 3],
     /// The SDWA form's modifiers.
     pub sdwa: Option<Sdwa>,
@@ -194,7 +195,7 @@ pub struct MemMods {
     pub glc: bool,
     pub slc: bool,
     pub nv: bool,
-    /// gfx90a.
+    /// gfx90a and later.
     pub scc: bool,
     pub gds: bool,
     pub lds: bool,
@@ -287,6 +288,13 @@ impl Inst {
             return false;
         };
         self.op() == Op::Waitcnt && WaitField::Vm.get(imm as u16, gfx) == Some(0)
+    }
+
+    /// Is the last field of this matrix instruction a negation of A, B and C (bits 0 to 2) rather than a choice of lanes?
+    /// (CDNA3 ISA manual, 7.1)
+    pub fn negates_factors(&self, gfx: Gfx) -> bool {
+        let f64 = matches!(self.op(), Op::Mfma(shape) if shape.factor == Factor::F64);
+        f64 && gfx >= Gfx::Gfx942
     }
 
     /// Is the first destination also read, or written in part? Declared by the row, and by rule:

@@ -16,7 +16,7 @@
 pub(crate) mod matrix;
 mod memory;
 
-pub use matrix::{Factor, Matrix};
+pub use matrix::{F8, Factor, Matrix};
 pub use memory::{Atomic, Data, DsOp, ImageOp, SampleMods, Space};
 
 /// Comparison of S0 with S1. For floats the `N*` forms are true when a source is a NaN.
@@ -376,6 +376,8 @@ operations! {
         vector_wide {
             /// {D1, D} = S0 * S1 + S2 in 64 bits (`v_mad_u64_u32`, `v_mad_i64_i32`), D1 the carry mask
             Mad64,
+            /// D = (S0 << S1[2:0]) + S2 in 64 bits, where shifts of more than 4 are none (`v_lshl_add_u64`)
+            ShlAdd64,
             /// `v_qsad_pk_u16_u8`
             QsadPkU16U8,
             /// `v_mqsad_pk_u16_u8`
@@ -411,6 +413,18 @@ operations! {
             PackF16,
             /// Exponent as integer
             FrexpExp,
+        }
+        // Conversion of floats of 8 bits (gfx942).
+        eight_bits {
+            /// f32 of the byte of S0 that SDWA selects, else of the lowest
+            CvtFromF8(F8),
+            /// Two f32 of the two bytes of S0's word that SDWA selects, else of the low one
+            CvtPkFromF8(F8),
+            /// Word `op_sel[3]` of D = S0 and S1 as bytes, rounded to nearest even; the other word is kept
+            CvtPkToF8(F8),
+            /// Byte `op_sel[3:2]` of D = S0 as a byte, with the high bits of S1 added to its mantissa before
+            /// the rest is cut off; the other bytes are kept
+            CvtSrToF8(F8),
         }
         // Floats to integral floats.
         rounding {
@@ -535,6 +549,8 @@ operations! {
         matrix {
             /// D = S0 * S1 + S2, matrices in the registers of the whole wave
             Mfma(Matrix),
+            /// D = S0 * S1 + D, where S0 has two of each four values of K, at the places that S2 gives
+            Smfmac(Matrix),
             /// D.vgpr = S0.agpr
             AccVgprRead,
             /// D.agpr = S0

@@ -1,5 +1,6 @@
 //! The registers that an instruction reads and writes, by dword, those that it does not name included.
 
+use crate::desc::InstDesc;
 use crate::inst::{EXEC_LO, M0, VCC_LO};
 use crate::op::{ImageOp, Space};
 use crate::{Effects, Encoding, Gfx, Inst, Op, Operand, Scc};
@@ -244,6 +245,11 @@ pub fn is_vmem(inst: &Inst) -> bool {
         Mubuf | Mtbuf | Mimg | Flat | Global | Scratch
     );
     memory && inst.op() != Op::CacheCtl
+}
+
+/// Is it a row of FLAT's loads that always go to LDS?
+pub fn loads_to_lds(desc: &InstDesc) -> bool {
+    matches!(desc.op, Op::Load(..)) && desc.dst.is_empty()
 }
 
 /// Does it store, without a result?

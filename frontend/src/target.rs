@@ -19,15 +19,17 @@ pub enum Gfx {
     Gfx900 = 3,
     /// GCN 1.4 with the dot products and fused mixes (Vega 20).
     Gfx906 = 4,
-    /// CDNA 1; decoded whole, run as far as it shares instructions with gfx906.
+    /// CDNA 1.
     Gfx908 = 5,
-    /// CDNA 2; decoded whole, run as far as it shares instructions with gfx906.
+    /// CDNA 2.
     Gfx90a = 6,
+    /// CDNA 3.
+    Gfx942 = 7,
 }
 
 impl Gfx {
     /// Number of targets, the length of every per-target table.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
 
     /// All targets, oldest first.
     pub const ALL: [Gfx; Gfx::COUNT] = [
@@ -38,6 +40,7 @@ impl Gfx {
         Gfx::Gfx906,
         Gfx::Gfx908,
         Gfx::Gfx90a,
+        Gfx::Gfx942,
     ];
 
     /// Position in per-target tables.
@@ -55,6 +58,7 @@ impl Gfx {
             Gfx::Gfx906 => "gfx906",
             Gfx::Gfx908 => "gfx908",
             Gfx::Gfx90a => "gfx90a",
+            Gfx::Gfx942 => "gfx942",
         }
     }
 
@@ -77,9 +81,13 @@ impl Gfx {
     pub const fn lds_limit(self) -> u32 {
         match self {
             Gfx::Gfx600 => 32 * 1024,
-            Gfx::Gfx700 | Gfx::Gfx803 | Gfx::Gfx900 | Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a => {
-                64 * 1024
-            }
+            Gfx::Gfx700
+            | Gfx::Gfx803
+            | Gfx::Gfx900
+            | Gfx::Gfx906
+            | Gfx::Gfx908
+            | Gfx::Gfx90a
+            | Gfx::Gfx942 => 64 * 1024,
         }
     }
 
@@ -87,9 +95,13 @@ impl Gfx {
     pub const fn lds_granule(self) -> u32 {
         match self {
             Gfx::Gfx600 => 256,
-            Gfx::Gfx700 | Gfx::Gfx803 | Gfx::Gfx900 | Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a => {
-                512
-            }
+            Gfx::Gfx700
+            | Gfx::Gfx803
+            | Gfx::Gfx900
+            | Gfx::Gfx906
+            | Gfx::Gfx908
+            | Gfx::Gfx90a
+            | Gfx::Gfx942 => 512,
         }
     }
 
@@ -120,24 +132,24 @@ impl Gfx {
 
     /// Has the target accumulation registers? (LLVM's `FeatureMAIInsts`)
     pub const fn has_agprs(self) -> bool {
-        matches!(self, Gfx::Gfx908 | Gfx::Gfx90a)
+        matches!(self, Gfx::Gfx908 | Gfx::Gfx90a | Gfx::Gfx942)
     }
 
     /// Are accumulation registers allocated together with the VGPRs, after them? (LLVM's AMDGPU
     /// user guide, `ACCUM_OFFSET`)
     pub const fn has_unified_vgprs(self) -> bool {
-        matches!(self, Gfx::Gfx90a)
+        matches!(self, Gfx::Gfx90a | Gfx::Gfx942)
     }
 
     /// Are the ids of a work-item packed in v0, 10 bits each? (LLVM's `FeaturePackedTID`)
     pub const fn packs_work_item_ids(self) -> bool {
-        matches!(self, Gfx::Gfx90a)
+        matches!(self, Gfx::Gfx90a | Gfx::Gfx942)
     }
 
     /// Can kernel arguments be loaded into SGPRs before the start? (LLVM's AMDGPU user guide, "Preloaded Kernel
     /// Arguments")
     pub const fn preloads_arguments(self) -> bool {
-        matches!(self, Gfx::Gfx90a)
+        matches!(self, Gfx::Gfx90a | Gfx::Gfx942)
     }
 
     /// Code of FLAT_SCRATCH in the SGPR file. gfx6 has no FLAT. (LLVM's `SIRegisterInfo.td`)
@@ -153,6 +165,17 @@ impl Gfx {
     /// user guide, "Flat Scratch")
     pub const fn flat_scratch_is_address(self) -> bool {
         self.is_gfx9()
+    }
+
+    /// Is FLAT_SCRATCH set before the start, without a descriptor and an offset of scratch in SGPRs? (LLVM's
+    /// `FeatureArchitectedFlatScratch`)
+    pub const fn presets_flat_scratch(self) -> bool {
+        matches!(self, Gfx::Gfx942)
+    }
+
+    /// Does a wave know the number of its die, in a hardware register? (LLVM's `HW_REG_XCC_ID`)
+    pub const fn has_xcc_id(self) -> bool {
+        matches!(self, Gfx::Gfx942)
     }
 
     /// Do registers hold the apertures of LDS and scratch? (LLVM's `FeatureApertureRegs`)
@@ -171,7 +194,7 @@ impl Gfx {
     /// Does the target have `v_fma_mix*`, which are fused, in place of `v_mad_mix*`? (LLVM's
     /// `FeatureFmaMixInsts`)
     pub const fn has_fused_mix(self) -> bool {
-        matches!(self, Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a)
+        matches!(self, Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a | Gfx::Gfx942)
     }
 
     /// Does `v_fract` stay below 1? (LLVM's `hasFractBug`)
@@ -187,7 +210,7 @@ impl Gfx {
 
     /// Has DPP the control values `row_newbcast`? (LLVM's AMDGPU modifier syntax, `dpp_ctrl`)
     pub const fn has_row_newbcast(self) -> bool {
-        matches!(self, Gfx::Gfx90a)
+        matches!(self, Gfx::Gfx90a | Gfx::Gfx942)
     }
 
     /// Do minimum, maximum and median flush denormals by MODE? Before they never do. (LLVM's
@@ -199,6 +222,18 @@ impl Gfx {
 
 /// Memory.
 impl Gfx {
+    /// Has SCRATCH a bit for its address register, so that vector and scalar offset are added? (LLVM's
+    /// `FeatureFlatScratchSVSMode`)
+    pub const fn adds_scratch_offsets(self) -> bool {
+        matches!(self, Gfx::Gfx942)
+    }
+
+    /// Are the cache bits `sc0`, `nt` and `sc1`, named by scope, rather than `glc`, `slc` and `scc`? (LLVM's
+    /// `FeatureGFX940Insts`)
+    pub const fn has_scope_bits(self) -> bool {
+        matches!(self, Gfx::Gfx942)
+    }
+
     /// Does M0 limit LDS? (LLVM's `ldsRequiresM0Init`)
     pub const fn lds_limited_by_m0(self) -> bool {
         !self.is_gfx9()
@@ -264,7 +299,7 @@ impl fmt::Display for Gfx {
 /// An unknown target name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown target `{0}`; known are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908 and gfx90a"
+    "unknown target `{0}`; known are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a and gfx942"
 )]
 pub struct UnknownTarget(pub String);
 

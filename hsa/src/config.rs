@@ -50,6 +50,7 @@ pub(crate) static GPUS: &[Gpu] = &[
     Gpu { name: "gfx906", features: ":sramecc-:xnack-", gfx: Gfx::Gfx906, chip: 0x66af, full_profile: false, family: 141 },
     Gpu { name: "gfx908", features: ":sramecc+:xnack-", gfx: Gfx::Gfx908, chip: 0x738c, full_profile: false, family: 141 },
     Gpu { name: "gfx90a", features: ":sramecc+:xnack-", gfx: Gfx::Gfx90a, chip: 0x7408, full_profile: false, family: 141 },
+    Gpu { name: "gfx942", features: ":sramecc+:xnack-", gfx: Gfx::Gfx942, chip: 0x74a1, full_profile: false, family: 141 },
 ];
 
 impl Gpu {

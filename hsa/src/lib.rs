@@ -10,7 +10,7 @@
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `WAVELIFT_GPU` | gfx700, gfx803, gfx900, gfx906, gfx908 or gfx90a | gfx906 |
+//! | `WAVELIFT_GPU` | gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a or gfx942 | gfx906 |
 //! | `WAVELIFT_THREADS` | worker threads of a dispatch; 0 is one for each processor | 0 |
 //! | `WAVELIFT_ENGINE` | jit or interp | jit |
 //! | `WAVELIFT_VRAM_MIB` | the GPU's memory | 16384 |

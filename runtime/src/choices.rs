@@ -58,6 +58,19 @@ pub const fn matrix_block_of_a(block: usize, blocks: usize, cbsz: u8, abid: u8) 
     block / set * set + abid as usize % set
 }
 
+/// The f32 that the NaN of a float of 8 bits becomes.
+pub const F8_NAN: u32 = 0x7fc0_0000;
+
+/// The NaN that a sum of bf16 in memory gives.
+pub const BF16_NAN: u16 = 0x7fc0;
+
+/// How many products of a sparse matrix are added up at once, where `values` are stored in a row of A and a dense product
+/// has `most` together. No source has the numerics of sparse products: they are as those of a dense one over what is
+/// stored.
+pub const fn sparse_chunk(most: usize, values: usize) -> usize {
+    if most < values { most } else { values }
+}
+
 /// The NaN that a product of f32, f16 or bf16 matrices gives.
 pub const MATRIX_NAN: u32 = 0x7fc0_0000;
 

@@ -16,6 +16,7 @@ use lower::jit::HostLevel;
 
 mod atomic;
 mod buffer;
+mod eight_bits;
 mod export;
 mod fast_path;
 mod float;
@@ -372,6 +373,9 @@ fn lane_fn(f: LaneFn, level: Level) -> usize {
         LaneFn::NormI16F16 => entry(half::norm_i16, wide),
         LaneFn::NormU16F16 => entry(half::norm_u16, wide),
         LaneFn::PkRtzF16 => with_fast_path(fast_path::pk_rtz, half::pk_rtz, wide),
+        LaneFn::WidenF8 => entry(eight_bits::widen, wide),
+        LaneFn::NarrowF8 => entry(eight_bits::nearest, wide),
+        LaneFn::StochasticF8 => entry(eight_bits::stochastic, wide),
         LaneFn::AddF16 => halves!(half::add, add),
         LaneFn::SubF16 => halves!(half::sub, sub),
         LaneFn::MulF16 => halves!(half::mul, mul),

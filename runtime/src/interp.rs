@@ -10,6 +10,7 @@ mod control;
 mod convert;
 pub(crate) mod data;
 mod ds;
+mod eight_bits;
 mod export;
 mod flat;
 pub mod float;

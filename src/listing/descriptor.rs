@@ -16,7 +16,7 @@ pub fn directives(d: &KernelDescriptor, target: &Target) -> Vec<(&'static str, u
     let xnack = matches!(target.xnack, Setting::Any | Setting::On);
     put("next_free_vgpr", d.vgpr_count(gfx));
     put("reserve_vcc", 0);
-    if gfx != Gfx::Gfx600 {
+    if gfx != Gfx::Gfx600 && !gfx.presets_flat_scratch() {
         put("reserve_flat_scratch", 0);
     }
     if gfx.is_gfx8_up() {
@@ -37,10 +37,11 @@ pub fn directives(d: &KernelDescriptor, target: &Target) -> Vec<(&'static str, u
     if gfx.has_fp16_overflow() {
         put("fp16_overflow", d.fp16_overflow().into());
     }
-    put(
-        "system_sgpr_private_segment_wavefront_offset",
-        d.enable_private_segment().into(),
-    );
+    let private = match gfx.presets_flat_scratch() {
+        true => "enable_private_segment",
+        false => "system_sgpr_private_segment_wavefront_offset",
+    };
+    put(private, d.enable_private_segment().into());
     put(
         "system_sgpr_workgroup_id_x",
         d.enable_workgroup_id_x().into(),
@@ -80,10 +81,12 @@ pub fn directives(d: &KernelDescriptor, target: &Target) -> Vec<(&'static str, u
     );
     put("exception_fp_ieee_inexact", d.exception_fp_inexact().into());
     put("exception_int_div_zero", d.exception_int_div_zero().into());
-    put(
-        "user_sgpr_private_segment_buffer",
-        d.private_segment_buffer().into(),
-    );
+    if !gfx.presets_flat_scratch() {
+        put(
+            "user_sgpr_private_segment_buffer",
+            d.private_segment_buffer().into(),
+        );
+    }
     put("user_sgpr_dispatch_ptr", d.dispatch_ptr().into());
     put("user_sgpr_queue_ptr", d.queue_ptr().into());
     put(
@@ -91,7 +94,9 @@ pub fn directives(d: &KernelDescriptor, target: &Target) -> Vec<(&'static str, u
         d.kernarg_segment_ptr().into(),
     );
     put("user_sgpr_dispatch_id", d.dispatch_id().into());
-    put("user_sgpr_flat_scratch_init", d.flat_scratch_init().into());
+    if !gfx.presets_flat_scratch() {
+        put("user_sgpr_flat_scratch_init", d.flat_scratch_init().into());
+    }
     put(
         "user_sgpr_private_segment_size",
         d.private_segment_size().into(),

@@ -41,7 +41,7 @@ macro_rules! chapters {
     };
 }
 
-chapters! { sop1 sop2 sopc sopk sopp vop1 vop2 vop3 vop3p vopc mfma sdwa dpp ds flat mubuf mtbuf mimg smem graphics sdwa_rows dpp_rows vop3_rows sequences }
+chapters! { sop1 sop2 sopc sopk sopp vop1 vop2 vop3 vop3p vopc mfma gfx942 gfx942_matrix sdwa dpp ds flat mubuf mtbuf mimg smem graphics sdwa_rows dpp_rows vop3_rows sequences }
 
 #[test]
 fn every_case_file_is_run() {

@@ -302,6 +302,11 @@ fn gfx90a() {
 }
 
 #[test]
+fn gfx942() {
+    differential(Gfx::Gfx942);
+}
+
+#[test]
 fn lds_in_checked_mode() {
     for gfx in [
         Gfx::Gfx600,
@@ -309,6 +314,7 @@ fn lds_in_checked_mode() {
         Gfx::Gfx803,
         Gfx::Gfx900,
         Gfx::Gfx90a,
+        Gfx::Gfx942,
     ] {
         summary(&checker_on(Bench::checked(), gfx), "ds_", 3, 3);
     }

@@ -43,6 +43,16 @@ const ENGINES: [(EngineKind, Emitter); 3] = [
 /// Numbers of threads that must not make a difference.
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
+/// Targets with code objects of kernels in OpenCL C.
+pub(crate) const OPENCL_TARGETS: [Gfx; 6] = [
+    Gfx::Gfx600,
+    Gfx::Gfx700,
+    Gfx::Gfx803,
+    Gfx::Gfx900,
+    Gfx::Gfx906,
+    Gfx::Gfx942,
+];
+
 /// The targets that compiled kernels are there for.
 pub(crate) const TARGETS: [Gfx; 5] = [
     Gfx::Gfx600,
@@ -53,7 +63,13 @@ pub(crate) const TARGETS: [Gfx; 5] = [
 ];
 
 /// Targets with flat addressing.
-const FLAT_TARGETS: [Gfx; 4] = [Gfx::Gfx700, Gfx::Gfx803, Gfx::Gfx900, Gfx::Gfx906];
+const FLAT_TARGETS: [Gfx; 5] = [
+    Gfx::Gfx700,
+    Gfx::Gfx803,
+    Gfx::Gfx900,
+    Gfx::Gfx906,
+    Gfx::Gfx942,
+];
 
 /// Longest time for a kernel that ends.
 const LONG: Duration = Duration::from_secs(60);

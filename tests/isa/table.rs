@@ -61,7 +61,7 @@ fn names(row: &InstDesc) -> BTreeSet<&'static str> {
 #[test]
 fn golden_table() {
     let mut table = String::from(
-        "# encoding name | opcode on gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a | D <- S | \
+        "# encoding name | opcode on gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a gfx942 | D <- S | \
          operation | the rest\n",
     );
     for row in isa::all() {
@@ -184,6 +184,10 @@ fn names_agree_with_types() {
             };
             // The old names of additions with carry say i32, the carry is unsigned.
             if row.dst.get(1) == Some(&Ty::Mask) && first == "i32" && row.dst[0] == Ty::U32 {
+                continue;
+            }
+            // Of floats of 8 bits, which are parts of a register, only the sources have a type here.
+            if name.contains("_fp8_f32") || name.contains("_bf8_f32") {
                 continue;
             }
             // The first interpolation steps give f32 out of f16 parameters.

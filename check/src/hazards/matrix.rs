@@ -1,7 +1,8 @@
-//! Wait states around the matrix instructions of gfx908 and gfx90a, by LLVM's hazard recognizer. Their number
+//! Wait states around the matrix instructions of gfx908, gfx90a and gfx942, by LLVM's hazard recognizer. Their number
 //! depends on the passes of the producer and on the operand of the consumer. D is the result, A, B and C
 //! are the sources.
 
+use frontend::op::Factor;
 use frontend::registers::{AGPR, Span, is_valu, is_vmem, span};
 use frontend::{Encoding, Gfx, Op, Ty};
 
@@ -19,7 +20,7 @@ const C: usize = 2;
 
 fn passes(item: &Item) -> Option<u8> {
     match item.inst.op() {
-        Op::Mfma(matrix) => Some(matrix.passes),
+        Op::Mfma(matrix) | Op::Smfmac(matrix) => Some(matrix.passes),
         _ => None,
     }
 }
@@ -30,6 +31,21 @@ fn is_matrix(item: &Item) -> bool {
 
 fn is_f64(item: &Item) -> bool {
     is_matrix(item) && item.inst.src_ty(A) == Ty::F64
+}
+
+/// Sparse: C is D, and the third source is read as A and B are.
+fn is_sparse(item: &Item) -> bool {
+    matches!(item.inst.op(), Op::Smfmac(_))
+}
+
+/// On gfx942, is it a product of other elements than f32 and f64?
+fn is_narrow(item: &Item) -> bool {
+    match item.inst.op() {
+        Op::Mfma(matrix) | Op::Smfmac(matrix) => {
+            !matches!(matrix.factor, Factor::F32 | Factor::F64)
+        }
+        _ => false,
+    }
 }
 
 fn is_move(item: &Item) -> bool {
@@ -88,6 +104,14 @@ fn writes_result(consumer: &Item, producer: &Item) -> bool {
     touches(&consumer.uses.writes, result(producer))
 }
 
+/// The registers of C.
+fn addend(item: &Item) -> Option<Span> {
+    match is_sparse(item) {
+        true => result(item),
+        false => source(item, C),
+    }
+}
+
 /// Does source `i` overlap the result?
 fn takes(consumer: &Item, i: usize, producer: &Item) -> bool {
     match (source(consumer, i), result(producer)) {
@@ -100,12 +124,29 @@ fn result_to_c(producer: &Item, consumer: &Item, gfx: Gfx) -> u8 {
     let (Some(passes), true) = (passes(producer), is_matrix(consumer)) else {
         return 0;
     };
-    if !takes(consumer, C, producer) {
+    let (Some(c), Some(d)) = (addend(consumer), result(producer)) else {
+        return 0;
+    };
+    if !c.overlaps(d) {
         return 0;
     }
-    let exact = source(consumer, C) == result(producer);
+    let exact = c == d;
     if gfx == Gfx::Gfx908 {
         return if exact { 0 } else { 2 };
+    }
+    if gfx >= Gfx::Gfx942 && !is_f64(producer) {
+        return match (is_narrow(producer), is_narrow(consumer)) {
+            _ if exact => {
+                if passes == 2 {
+                    2
+                } else {
+                    0
+                }
+            }
+            (true, _) => passes + 1,
+            (false, true) => 0,
+            (false, false) => passes,
+        };
     }
     match (is_f64(producer), is_f64(consumer)) {
         (true, false) => 0,
@@ -127,13 +168,22 @@ fn result_to_a_b(producer: &Item, consumer: &Item, gfx: Gfx) -> u8 {
     let (Some(passes), true) = (passes(producer), is_matrix(consumer)) else {
         return 0;
     };
-    if !takes(consumer, A, producer) && !takes(consumer, B, producer) {
+    let place = is_sparse(consumer) && takes(consumer, C, producer);
+    if !place && !takes(consumer, A, producer) && !takes(consumer, B, producer) {
         return 0;
     }
     match gfx {
         Gfx::Gfx908 => 4,
         _ if is_f64(producer) => by_passes(passes, 6, 11),
-        _ => passes + 3,
+        _ => behind(producer, passes, gfx),
+    }
+}
+
+/// The wait states from a product of other elements than f64 until its result is there.
+fn behind(producer: &Item, passes: u8, gfx: Gfx) -> u8 {
+    match gfx >= Gfx::Gfx942 && !is_narrow(producer) {
+        true => passes + 2,
+        false => passes + 3,
     }
 }
 
@@ -153,7 +203,7 @@ fn result_to_read(producer: &Item, consumer: &Item, gfx: Gfx) -> u8 {
         Gfx::Gfx908 => passes + 2,
         _ if is_f64(producer) && memory => by_passes(passes, 9, 18),
         _ if is_f64(producer) => by_passes(passes, 6, 11),
-        _ => passes + 3,
+        _ => behind(producer, passes, gfx),
     }
 }
 
@@ -175,7 +225,7 @@ fn result_to_write(producer: &Item, consumer: &Item, gfx: Gfx) -> u8 {
     match gfx {
         Gfx::Gfx908 => passes - 1,
         _ if is_f64(producer) => by_passes(passes, 6, 11),
-        _ => passes + 3,
+        _ => behind(producer, passes, gfx),
     }
 }
 
@@ -183,7 +233,7 @@ fn c_to_write(producer: &Item, consumer: &Item, gfx: Gfx) -> u8 {
     let Some(passes) = passes(producer) else {
         return 0;
     };
-    if !overwrites(consumer, gfx) || !touches(&consumer.uses.writes, source(producer, C)) {
+    if !overwrites(consumer, gfx) || !touches(&consumer.uses.writes, addend(producer)) {
         return 0;
     }
     match gfx {
@@ -246,7 +296,7 @@ pub(super) static ROWS: &[Row] = &[
         rule: rule("nop-mfma-c", "a matrix instruction writes registers, another one reads a part of them as C", Certainty::B, LLVM_BOTH),
         states: |gfx| match gfx {
             Gfx::Gfx908 => Some(2),
-            _ => only(gfx == Gfx::Gfx90a, 17),
+            _ => only(gfx >= Gfx::Gfx90a, 17),
         },
         produces: matrix_result,
         consumes: Consumes::Pair(result_to_c),
@@ -256,7 +306,7 @@ pub(super) static ROWS: &[Row] = &[
         rule: rule("nop-mfma-a-b", "a matrix instruction writes registers, another one reads them as A or B", Certainty::B, LLVM_BOTH),
         states: |gfx| match gfx {
             Gfx::Gfx908 => Some(4),
-            _ => only(gfx == Gfx::Gfx90a, 19),
+            _ => only(gfx >= Gfx::Gfx90a, 19),
         },
         produces: matrix_result,
         consumes: Consumes::Pair(result_to_a_b),
@@ -266,7 +316,7 @@ pub(super) static ROWS: &[Row] = &[
         rule: rule("nop-mfma-read", "a matrix instruction writes registers, VALU (gfx908: v_accvgpr_read), memory or an export reads them", Certainty::B, LLVM_BOTH),
         states: |gfx| match gfx {
             Gfx::Gfx908 => Some(18),
-            _ => only(gfx == Gfx::Gfx90a, 19),
+            _ => only(gfx >= Gfx::Gfx90a, 19),
         },
         produces: matrix_result,
         consumes: Consumes::Pair(result_to_read),
@@ -276,7 +326,7 @@ pub(super) static ROWS: &[Row] = &[
         rule: rule("nop-mfma-write", "a matrix instruction writes registers, VALU (gfx908: v_accvgpr_write) writes them", Certainty::B, LLVM_BOTH),
         states: |gfx| match gfx {
             Gfx::Gfx908 => Some(15),
-            _ => only(gfx == Gfx::Gfx90a, 19),
+            _ => only(gfx >= Gfx::Gfx90a, 19),
         },
         produces: matrix_result,
         consumes: Consumes::Pair(result_to_write),
@@ -286,10 +336,14 @@ pub(super) static ROWS: &[Row] = &[
         rule: rule("nop-mfma-c-write", "a matrix instruction reads C, VALU (gfx908: v_accvgpr_write) overwrites it", Certainty::B, LLVM_BOTH),
         states: |gfx| match gfx {
             Gfx::Gfx908 => Some(13),
-            _ => only(gfx == Gfx::Gfx90a, 15),
+            _ => only(gfx >= Gfx::Gfx90a, 15),
         },
-        produces: |item, gfx| match is_matrix(item) && (gfx == Gfx::Gfx908 || !is_f64(item)) {
-            true => source(item, C).into_iter().collect(),
+        produces: |item, gfx| match is_matrix(item) && match gfx {
+            Gfx::Gfx908 => true,
+            Gfx::Gfx942 => is_narrow(item),
+            _ => !is_f64(item),
+        } {
+            true => addend(item).into_iter().collect(),
             false => vec![],
         },
         consumes: Consumes::Pair(c_to_write),
@@ -321,7 +375,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         rule: rule("nop-mfma-fma", "a matrix instruction of f64, v_fma_f64 or v_fmac_f64 follows", Certainty::B, LLVM_90A),
-        states: |gfx| only(gfx == Gfx::Gfx90a, 2),
+        states: |gfx| only(gfx >= Gfx::Gfx90a, 2),
         produces: |item, _| match is_f64(item) {
             true => vec![ONE],
             false => vec![],
@@ -333,7 +387,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         rule: rule("nop-dot", "v_dot writes a VGPR, another instruction uses it, or the same one as A or B", Certainty::B, LLVM_90A),
-        states: |gfx| only(gfx == Gfx::Gfx90a, 3),
+        states: |gfx| only(gfx >= Gfx::Gfx90a, 3),
         produces: |item, gfx| match is_dot(item) {
             true => vectors_of_valu(item, gfx),
             false => vec![],

@@ -10,6 +10,7 @@ use crate::desc::InstDesc;
 use crate::inst::{Inst, NULL, Operand};
 use crate::isa::{ds, exp, flat, mimg, mtbuf, mubuf, smem};
 use crate::op::{Data, DsOp, ImageOp, Op, Space};
+use crate::registers::loads_to_lds;
 use crate::target::Gfx;
 use crate::ty::Ty;
 
@@ -38,7 +39,7 @@ impl Fields {
         self.bits >> n & 1 != 0
     }
 
-    /// Bit `n`, if only gfx90a has the field.
+    /// Bit `n`, if only gfx90a and later have the field.
     fn bit_gfx90a(self, n: u32) -> bool {
         self.gfx >= Gfx::Gfx90a && self.bit(n)
     }
@@ -284,12 +285,15 @@ pub(crate) fn decode_flat(code: Code<'_>) -> Result<Inst, DecodeError> {
         }
         _ => inst.mem.offset = i64::from((f.get(0, 13) << 19) as i32 >> 19),
     }
-    if f.gfx.is_gfx9() && f.bit(13) {
-        if !to_lds(desc.op) {
+    // Bit 13 is LDS, on gfx942 SVE of SCRATCH.
+    let adds = f.gfx.adds_scratch_offsets();
+    if f.gfx.is_gfx9() && f.bit(13) && !(adds && segment == 1) {
+        if adds || !to_lds(desc.op) {
             return Err(f.reserved_field(1, "lds"));
         }
         inst.mem.lds = true;
     }
+    inst.mem.lds |= loads_to_lds(desc);
     let saddr = f.get(48, 7);
     let has_saddr = segment != 0 && saddr != SADDR_OFF;
     match segment {
@@ -298,8 +302,9 @@ pub(crate) fn decode_flat(code: Code<'_>) -> Result<Inst, DecodeError> {
         _ => {}
     }
     inst.src[0] = match (segment, has_saddr) {
-        (1, true) => Operand::None,
-        (1, false) | (2, true) => f.vector(32, 1, false, "ADDR")?,
+        (1, _) if adds && !f.bit(13) => Operand::None,
+        (1, true) if !adds => Operand::None,
+        (1, _) | (2, true) => f.vector(32, 1, false, "ADDR")?,
         _ => f.vector(32, 2, false, "ADDR")?,
     };
     let returns = match desc.op {
@@ -333,6 +338,11 @@ pub(crate) fn decode_mubuf(code: Code<'_>) -> Result<Inst, DecodeError> {
     let f = Fields::new(code, desc)?;
     let mut inst = blank(desc, 8);
     if desc.op == Op::CacheCtl {
+        // The scope: of no effect here, but printed.
+        if f.gfx.has_scope_bits() && code.bits(18, 7) < 0x30 {
+            inst.mem.glc = f.bit(14);
+            inst.mem.scc = f.bit(15);
+        }
         return Ok(inst);
     }
     let lds = f.bit(16);

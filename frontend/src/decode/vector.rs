@@ -40,7 +40,7 @@ pub(super) fn takes_neg_int(desc: &InstDesc) -> bool {
 /// Is `clamp` defined (or at least allowed)?
 pub(super) fn takes_clamp(gfx: Gfx, desc: &InstDesc) -> bool {
     match desc.op {
-        Op::CmpClass | Op::CmpxClass => false,
+        Op::CmpClass | Op::CmpxClass | Op::CvtPkToF8(_) | Op::CvtSrToF8(_) => false,
         _ if desc.dst.first().is_some_and(|ty| ty.is_float()) => true,
         _ => {
             gfx.is_gfx8_up()
@@ -141,14 +141,14 @@ fn kind(code: Code<'_>, desc: &'static InstDesc) -> Result<Kind, DecodeError> {
     }
 }
 
-/// gfx90a has DPP for 64-bit operands, with `row_newbcast` only.
+/// From gfx90a on there is DPP for 64-bit operands, with `row_newbcast` only.
 fn wide_dpp(gfx: Gfx, desc: &InstDesc) -> bool {
-    gfx == Gfx::Gfx90a
+    gfx.has_row_newbcast()
         && desc
             .dst
             .iter()
             .chain(desc.src)
-            .any(|ty| matches!(ty, Ty::F64 | Ty::B64))
+            .any(|ty| matches!(ty, Ty::F64 | Ty::B64 | Ty::PkF32))
 }
 
 /// The sources S0 and S1 of a 32-bit encoding, with the modifiers of its form.
@@ -226,6 +226,7 @@ fn sdwa(
         return Ok(());
     }
     let compare = desc.encoding == crate::desc::Encoding::Vopc;
+    let eight_bits = matches!(desc.op, Op::CvtFromF8(_) | Op::CvtPkFromF8(_));
     let mut fields = Sdwa::default();
     if compare && gfx9 {
         if bit(word, 15) {
@@ -233,7 +234,8 @@ fn sdwa(
             inst.dst[0] = scalar_reg(at(code, desc, "SDST"), raw, 2)?;
         }
     } else {
-        if !compare {
+        // These have no selection of the destination and no sign extension.
+        if !compare && !eight_bits {
             fields.dst_sel = sel(code, desc, field(word, 8, 3), "dst_sel")?;
             fields.dst_unused = match field(word, 11, 2) {
                 0 => Unused::Pad,
@@ -241,6 +243,8 @@ fn sdwa(
                 2 => Unused::Preserve,
                 value => return Err(reserved_field(code, desc, value, "dst_unused")),
             };
+        }
+        if !compare {
             if gfx9 && takes_omod(desc) && desc.dst[0].is_float() {
                 inst.mods.omod = field(word, 14, 2) as u8;
             }
@@ -269,7 +273,7 @@ fn sdwa(
         if takes_neg(desc, i) {
             inst.mods.neg |= u8::from(bit(word, lo + 4)) << i;
             inst.mods.abs |= u8::from(bit(word, lo + 5)) << i;
-        } else {
+        } else if !eight_bits {
             fields.sext[i] = bit(word, lo + 3);
         }
     }
@@ -284,7 +288,7 @@ fn dpp_control(gfx: Gfx, ctrl: u16) -> bool {
         0x100 | 0x110 | 0x120 => false,
         0x101..=0x12f => true,
         0x130 | 0x134 | 0x138 | 0x13c | 0x140..=0x143 => true,
-        0x150..=0x15f => gfx == Gfx::Gfx90a,
+        0x150..=0x15f => gfx.has_row_newbcast(),
         _ => false,
     }
 }
@@ -392,7 +396,7 @@ pub(crate) fn decode_vop2(code: Code<'_>) -> Result<Inst, DecodeError> {
         inst.len = 8;
         inst.src[0] = src9(at(code, desc, "SRC0"), value, desc.src[0], Some(word))?;
         let second = Operand::Vgpr(code.bits(9, 8) as u8);
-        let k_first = desc.name.starts_with("v_madmk");
+        let k_first = desc.name.starts_with("v_madmk") || desc.name.starts_with("v_fmamk");
         (inst.src[1], inst.src[2]) = if k_first { (k, second) } else { (second, k) };
         return Ok(inst);
     }

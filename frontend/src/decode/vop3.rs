@@ -106,6 +106,11 @@ pub(crate) fn decode_vop3(code: Code<'_>) -> Result<Inst, DecodeError> {
     }
     if desc.forms.has(Forms::OP_SEL) && gfx.is_gfx9() {
         let sources = (1 << desc.src.len()) - 1;
+        let sources = match desc.op {
+            // Two bits choose the byte of the destination.
+            Op::CvtSrToF8(_) => sources | 4,
+            _ => sources,
+        };
         mods.op_sel = code.bits(11, 4) as u8 & (sources | 8);
     }
     Ok(Inst {
@@ -128,7 +133,10 @@ pub(crate) fn decode_vop3p(code: Code<'_>) -> Result<Inst, DecodeError> {
     let desc = vop3p::INDEX.get(code.gfx, code.bits(16, 7), code.word)?;
     let high = code.dword(1)?;
     let mut inst = blank(desc, 8);
-    if matches!(desc.op, Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite) {
+    if matches!(
+        desc.op,
+        Op::Mfma(_) | Op::Smfmac(_) | Op::AccVgprRead | Op::AccVgprWrite
+    ) {
         return matrix(code, inst, high);
     }
     let raw = code.bits(0, 8) as u16;
@@ -189,11 +197,12 @@ fn matrix(code: Code<'_>, mut inst: Inst, high: u32) -> Result<Inst, DecodeError
             inst.dst[0] = acc(u16::from(raw) | 256, acc_cd, desc.dst[0], "VDST")?;
             inst.src[0] = acc(s0, bit(high, 27), desc.src[0], SRC[0])?;
             inst.src[1] = acc(s1, bit(high, 28), desc.src[1], SRC[1])?;
-            inst.src[2] = acc(s2, acc_cd, desc.src[2], SRC[2])?;
+            let sparse = matches!(desc.op, Op::Smfmac(_));
+            inst.src[2] = acc(s2, acc_cd && !sparse, desc.src[2], SRC[2])?;
             inst.mods.mfma = [
                 code.bits(8, 3) as u8,
                 code.bits(11, 4) as u8,
-                field(high, 29, 3) as u8,
+                if sparse { 0 } else { field(high, 29, 3) as u8 },
             ];
         }
     }

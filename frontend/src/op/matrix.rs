@@ -2,6 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Floats of 8 bits, both with one zero, no infinity and 0x80 for a NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum F8 {
+    /// Exponent of 4 bits with bias 8, mantissa of 3.
+    Fp8,
+    /// Exponent of 5 bits with bias 16, mantissa of 2.
+    Bf8,
+}
+
 /// Elements of the factors A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names are the manual's")]
@@ -11,6 +20,10 @@ pub enum Factor {
     Bf16,
     I8,
     F64,
+    /// f32 of which 10 bits of the mantissa count.
+    Xf32,
+    /// The types of A and of B.
+    F8(F8, F8),
 }
 
 impl Factor {
@@ -18,9 +31,9 @@ impl Factor {
     pub const fn bits(self) -> u32 {
         match self {
             Factor::F64 => 64,
-            Factor::F32 => 32,
+            Factor::F32 | Factor::Xf32 => 32,
             Factor::F16 | Factor::Bf16 => 16,
-            Factor::I8 => 8,
+            Factor::I8 | Factor::F8(..) => 8,
         }
     }
 }
@@ -31,7 +44,7 @@ impl Factor {
 pub struct Matrix {
     /// Rows and columns of a block of D.
     pub size: u8,
-    /// Columns of a block of A.
+    /// Columns of a block of A, of a sparse one together with those that it leaves out.
     pub k: u8,
     /// Blocks.
     pub blocks: u8,

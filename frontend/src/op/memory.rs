@@ -92,6 +92,8 @@ pub enum Atomic {
     Mskor,
     /// mem >= DATA0 ? mem - DATA0 : mem + DATA1
     Wrap,
+    /// As [`Atomic::PkFAdd16`] with bf16.
+    PkFAddBf16,
 }
 
 /// A counter-like or other special DS operation.

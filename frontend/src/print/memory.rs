@@ -4,6 +4,7 @@ use crate::desc::Encoding;
 use crate::inst::{Inst, NULL, Operand, export_target_name};
 use crate::op::{DsOp, ImageOp, Op, SampleMods};
 use crate::print::operand::{self, Sep, group, put};
+use crate::registers::loads_to_lds;
 use crate::target::Gfx;
 use crate::ty::Ty;
 
@@ -53,6 +54,19 @@ fn flags(out: &mut String, flags: &[(bool, &str)]) {
     for (_, name) in flags.iter().filter(|(set, _)| *set) {
         out.push(' ');
         out.push_str(name);
+    }
+}
+
+/// The bits that say how caches are used, by the target's names.
+fn cache_bits(out: &mut String, inst: &Inst, gfx: Gfx) {
+    let names = if gfx.has_scope_bits() {
+        ["sc0", "nt", "sc1"]
+    } else {
+        ["glc", "slc", "scc"]
+    };
+    let mem = &inst.mem;
+    for (set, name) in [mem.glc, mem.slc, mem.scc].into_iter().zip(names) {
+        flags(out, &[(set, name)]);
     }
 }
 
@@ -207,15 +221,8 @@ fn flat(out: &mut String, inst: &Inst, gfx: Gfx) {
             put!(out, " offset:{}", mem.offset);
         }
     }
-    flags(
-        out,
-        &[
-            (mem.glc, "glc"),
-            (mem.slc, "slc"),
-            (mem.scc, "scc"),
-            (mem.lds, "lds"),
-        ],
-    );
+    cache_bits(out, inst, gfx);
+    flags(out, &[(mem.lds && !loads_to_lds(inst.desc), "lds")]);
 }
 
 /// VDATA, VADDR, SRSRC and SOFFSET of MUBUF and MTBUF.
@@ -243,7 +250,7 @@ fn buffer_operands(out: &mut String, inst: &Inst, gfx: Gfx) {
 }
 
 /// The modifiers of MUBUF and MTBUF.
-fn buffer_mods(out: &mut String, inst: &Inst) {
+fn buffer_mods(out: &mut String, inst: &Inst, gfx: Gfx) {
     let mem = &inst.mem;
     flags(
         out,
@@ -258,23 +265,17 @@ fn buffer_mods(out: &mut String, inst: &Inst) {
     }
     // Here LDS is part of the instruction, not a modifier.
     let store_lds = inst.desc.op == Op::StoreLds;
-    flags(
-        out,
-        &[
-            (store_lds, "lds"),
-            (mem.glc, "glc"),
-            (mem.slc, "slc"),
-            (mem.scc, "scc"),
-            (mem.lds && !store_lds, "lds"),
-            (mem.tfe, "tfe"),
-        ],
-    );
+    flags(out, &[(store_lds, "lds")]);
+    cache_bits(out, inst, gfx);
+    flags(out, &[(mem.lds && !store_lds, "lds"), (mem.tfe, "tfe")]);
 }
 
 fn mubuf(out: &mut String, inst: &Inst, gfx: Gfx) {
-    if inst.desc.op != Op::CacheCtl {
+    if inst.desc.op == Op::CacheCtl {
+        cache_bits(out, inst, gfx);
+    } else {
         buffer_operands(out, inst, gfx);
-        buffer_mods(out, inst);
+        buffer_mods(out, inst, gfx);
     }
 }
 
@@ -330,7 +331,7 @@ fn mtbuf(out: &mut String, inst: &Inst, gfx: Gfx) {
         }
         out.push(']');
     }
-    buffer_mods(out, inst);
+    buffer_mods(out, inst, gfx);
 }
 
 fn mimg(out: &mut String, inst: &Inst, gfx: Gfx) {

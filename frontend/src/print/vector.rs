@@ -33,7 +33,7 @@ pub(super) fn text(out: &mut String, inst: &Inst, gfx: Gfx) {
     match (inst.mods.sdwa, inst.mods.dpp) {
         (Some(sdwa), _) => sdwa_modifiers(out, inst, gfx, &sdwa),
         (None, Some(dpp)) => dpp_modifiers(out, &dpp),
-        (None, None) if desc.encoding == Encoding::Vop3p => packed_modifiers(out, inst),
+        (None, None) if desc.encoding == Encoding::Vop3p => packed_modifiers(out, inst, gfx),
         (None, None) => {
             op_sel(out, inst, gfx);
             output_modifiers(out, inst);
@@ -153,7 +153,11 @@ fn op_sel(out: &mut String, inst: &Inst, _gfx: Gfx) {
         out.push_str(" high");
     }
     if inst.mods.op_sel != 0 {
-        let n = inst.desc.src.len() as u32;
+        let n = match inst.desc.op {
+            // The lower bit of the byte's number, where a third source would stand.
+            Op::CvtSrToF8(_) => 3,
+            _ => inst.desc.src.len() as u32,
+        };
         out.push_str(" op_sel:[");
         for i in 0..n {
             put!(out, "{},", inst.mods.op_sel >> i & 1);
@@ -175,16 +179,21 @@ fn bits(out: &mut String, name: &str, value: u8, n: usize, default: bool) {
     out.push(']');
 }
 
-fn packed_modifiers(out: &mut String, inst: &Inst) {
+fn packed_modifiers(out: &mut String, inst: &Inst, gfx: Gfx) {
     let mods = &inst.mods;
     let n = inst.desc.src.len();
     match inst.desc.op {
-        Op::Mfma(_) => {
+        Op::Mfma(_) | Op::Smfmac(_) => {
             let [cbsz, abid, blgp] = mods.mfma;
+            let negates = inst.negates_factors(gfx);
+            let blgp = if negates { 0 } else { blgp };
             for (name, value) in [("cbsz", cbsz), ("abid", abid), ("blgp", blgp)] {
                 if value != 0 {
                     put!(out, " {name}:{value}");
                 }
+            }
+            if negates {
+                bits(out, "neg", mods.mfma[2], 3, false);
             }
             return;
         }
@@ -220,7 +229,8 @@ fn sel(sel: Sel) -> &'static str {
 fn sdwa_modifiers(out: &mut String, inst: &Inst, _gfx: Gfx, sdwa: &Sdwa) {
     output_modifiers(out, inst);
     let compare = inst.desc.encoding == Encoding::Vopc;
-    if !compare {
+    let whole = matches!(inst.desc.op, Op::CvtFromF8(_) | Op::CvtPkFromF8(_));
+    if !compare && !whole {
         let unused = match sdwa.dst_unused {
             Unused::Pad => "UNUSED_PAD",
             Unused::Sext => "UNUSED_SEXT",

@@ -177,6 +177,13 @@ lane_fns! {
     NormU16F16: 1, 1;
     /// Two f32 to two f16, toward zero
     PkRtzF16: 2, 1;
+    /// A float of 8 bits to f32; imm bit 0: that with five bits of exponent
+    WidenF8: 1, 1;
+    /// f32 to a float of 8 bits, to nearest even; imm as for [`LaneFn::WidenF8`], bit 1: an overflow gives the largest
+    /// number
+    NarrowF8: 1, 1;
+    /// As [`LaneFn::NarrowF8`] with the high bits of the second word added before the rest is cut off
+    StochasticF8: 2, 1;
     // ---- f16
     /// a + b
     AddF16: 2, 1;

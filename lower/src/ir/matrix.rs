@@ -1,6 +1,6 @@
-//! Matrix instructions (`v_mfma_*`): D = A * B + C on vector registers of the whole wave.
+//! Matrix instructions (`v_mfma_*`, `v_smfmac_*`): D = A * B + C on vector registers of the whole wave.
 
-use frontend::op::{Factor, Matrix};
+use frontend::op::{F8, Factor, Matrix};
 use serde::{Deserialize, Serialize};
 
 use super::{FIRST_AGPR, VECTOR_REGISTERS};
@@ -40,6 +40,14 @@ pub struct MatrixCall {
     pub flush: bool,
     /// A NaN result is the default one.
     pub quiet: bool,
+    /// Products of at most 19 bits are cut off below a place that the largest one determines (gfx942).
+    pub truncates: bool,
+    /// i32 sums are limited, and f32 sums that overflow are the largest number (gfx942).
+    pub saturates: bool,
+    /// f64: bits 0 to 2 negate A, B and C.
+    pub negate: u8,
+    /// The register that has the places of the values of a sparse A. C is D then.
+    pub places: Option<u16>,
 }
 
 /// The C field of a packed call where C is a constant.
@@ -61,7 +69,20 @@ impl MatrixCall {
         let elements = shape.size as u16 * shape.size as u16 * shape.blocks as u16 / 64;
         match shape.factor {
             Factor::F64 => 2 * elements,
-            Factor::F32 | Factor::F16 | Factor::Bf16 | Factor::I8 => elements,
+            Factor::F32
+            | Factor::F16
+            | Factor::Bf16
+            | Factor::I8
+            | Factor::Xf32
+            | Factor::F8(..) => elements,
+        }
+    }
+
+    /// Registers of this call's A.
+    pub const fn a_registers(&self) -> u16 {
+        match self.places {
+            Some(_) => MatrixCall::factor_registers(self.shape) / 2,
+            None => MatrixCall::factor_registers(self.shape),
         }
     }
 
@@ -78,8 +99,9 @@ impl MatrixCall {
             Addend::Registers(c) => c..c + sum,
             Addend::Constant(_) => 0..0,
         };
-        let (a, b) = (self.a..self.a + factor, self.b..self.b + factor);
-        a.chain(b).chain(c)
+        let (a, b) = (self.a..self.a + self.a_registers(), self.b..self.b + factor);
+        let places = self.places.map_or(0..0, |places| places..places + 1);
+        a.chain(b).chain(c).chain(places)
     }
 
     /// Do all tuples lie within the VGPRs or within the accumulation registers?
@@ -93,13 +115,15 @@ impl MatrixCall {
             Addend::Registers(c) => fits(c, sum),
             Addend::Constant(_) => true,
         };
-        addend && fits(self.a, factor) && fits(self.b, factor) && fits(self.d, sum)
+        let places = self.places.is_none_or(|places| fits(places, 1));
+        let factors = fits(self.a, self.a_registers()) && fits(self.b, factor);
+        addend && places && factors && fits(self.d, sum)
     }
 
     /// The call as words.
     pub fn words(&self) -> [u64; 3] {
         let (c, constant) = match self.c {
-            Addend::Registers(c) => (c, 0),
+            Addend::Registers(c) => (c, self.places.unwrap_or(0).into()),
             Addend::Constant(bits) => (CONSTANT, bits),
         };
         let registers = [self.d, self.a, self.b, c];
@@ -115,7 +139,11 @@ impl MatrixCall {
             | u8::from(self.pairs) << 4
             | u8::from(self.flush) << 5
             | u8::from(self.quiet) << 6;
-        let shape = [size, k, blocks, factor as u8, passes, fields, flags, 0];
+        let more = self.negate & 7
+            | u8::from(self.truncates) << 3
+            | u8::from(self.saturates) << 4
+            | u8::from(self.places.is_some()) << 5;
+        let shape = [size, k, blocks, number(factor), passes, fields, flags, more];
         [
             registers
                 .into_iter()
@@ -129,7 +157,7 @@ impl MatrixCall {
     /// The call that has these words, if there is one.
     #[inline]
     pub fn from_words([registers, shape, constant]: [u64; 3]) -> Option<MatrixCall> {
-        let [size, k, blocks, factor, passes, fields, flags, _] = shape.to_le_bytes();
+        let [size, k, blocks, factor, passes, fields, flags, more] = shape.to_le_bytes();
         let register = |i: u32| (registers >> (16 * i)) as u16;
         Some(MatrixCall {
             shape: Matrix {
@@ -152,23 +180,45 @@ impl MatrixCall {
             pairs: flags >> 4 & 1 != 0,
             flush: flags >> 5 & 1 != 0,
             quiet: flags >> 6 & 1 != 0,
+            truncates: more >> 3 & 1 != 0,
+            saturates: more >> 4 & 1 != 0,
+            negate: more & 7,
+            places: (more >> 5 & 1 != 0).then_some(constant as u16),
         })
     }
 }
 
 /// Types of factors by number.
-const FACTORS: [Factor; 5] = [
+const FACTORS: [Factor; 10] = [
     Factor::F32,
     Factor::F16,
     Factor::Bf16,
     Factor::I8,
     Factor::F64,
+    Factor::Xf32,
+    Factor::F8(F8::Fp8, F8::Fp8),
+    Factor::F8(F8::Fp8, F8::Bf8),
+    Factor::F8(F8::Bf8, F8::Fp8),
+    Factor::F8(F8::Bf8, F8::Bf8),
 ];
+
+/// The number of a type of factors.
+const fn number(factor: Factor) -> u8 {
+    match factor {
+        Factor::F32 => 0,
+        Factor::F16 => 1,
+        Factor::Bf16 => 2,
+        Factor::I8 => 3,
+        Factor::F64 => 4,
+        Factor::Xf32 => 5,
+        Factor::F8(a, b) => 6 + 2 * a as u8 + b as u8,
+    }
+}
 
 const _: () = {
     let mut i = 0;
     while i < FACTORS.len() {
-        assert!(FACTORS[i] as usize == i);
+        assert!(number(FACTORS[i]) as usize == i);
         i += 1;
     }
 };
@@ -197,12 +247,23 @@ mod tests {
             pairs: true,
             flush: false,
             quiet: true,
+            truncates: true,
+            saturates: false,
+            negate: 5,
+            places: None,
         };
         assert_eq!(MatrixCall::from_words(call.words()), Some(call));
         let other = MatrixCall {
             c: Addend::Registers(256),
             pairs: false,
             flush: true,
+            shape: Matrix {
+                factor: Factor::F8(F8::Bf8, F8::Fp8),
+                ..call.shape
+            },
+            truncates: false,
+            saturates: true,
+            places: Some(511),
             ..call
         };
         assert_eq!(MatrixCall::from_words(other.words()), Some(other));

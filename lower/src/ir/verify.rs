@@ -260,6 +260,7 @@ fn operands(op: Atomic) -> u8 {
         | Atomic::Dec
         | Atomic::FMin
         | Atomic::FMax
+        | Atomic::PkFAddBf16
         | Atomic::FAdd
         | Atomic::PkFAdd16 => 1,
     }

@@ -17,6 +17,7 @@ mod compare;
 mod convert;
 mod division;
 mod ds;
+mod eight_bits;
 mod export;
 mod float;
 pub(crate) mod fork;
@@ -74,7 +75,7 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered 
     if inst.src.contains(&Operand::Special(Special::LdsDirect)) {
         g.lds_direct = Some(lds_direct(g, inst, pc, sites));
     }
-    if let GuestOp::Mfma(shape) = inst.op() {
+    if let GuestOp::Mfma(shape) | GuestOp::Smfmac(shape) = inst.op() {
         return matrix::lower(g, inst, shape);
     }
     match inst.desc.encoding {

@@ -35,7 +35,7 @@ pub enum Support {
 fn is_refused(op: Op) -> bool {
     match op {
         Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov => true,
-        Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => false,
+        Op::Mfma(_) | Op::Smfmac(_) | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => false,
         Op::Ds(op) => match op {
             DsOp::OrderedCount => true,
             DsOp::GwsInit | DsOp::GwsBarrier | DsOp::GwsSemaV | DsOp::GwsSemaBr => false,
@@ -53,7 +53,9 @@ fn is_refused(op: Op) -> bool {
         Op::AtomicSrc2(_) | Op::WriteSrc2 | Op::ReadAddTid | Op::WriteAddTid => false,
         Op::Load(..) | Op::Store(..) | Op::Atomic(..) | Op::StoreLds | Op::Export => false,
         Op::MemTime | Op::MemRealtime | Op::CacheCtl => false,
-        ops!(alu | salu | special | vector | vector_wide | convert | rounding) => false,
+        ops!(alu | salu | special | vector | vector_wide | convert | eight_bits | rounding) => {
+            false
+        }
         ops!(float | float_wide | legacy | packed) => false,
     }
 }

@@ -86,6 +86,8 @@ pub(super) struct InitialState {
     items: u32,
     /// Number of the SGPR with the workgroup's number of waves; the wave's own properties follow.
     info: usize,
+    /// The address of the worker's scratch.
+    scratch: u64,
     /// The `resume` of the workgroup's waves, see [`WaveState::resume`].
     resume: u64,
 }
@@ -161,6 +163,7 @@ impl InitialState {
             id_vgprs,
             items: 0,
             info: system,
+            scratch: facts.scratch.0,
             resume: WaveState::FRESH,
         }
     }
@@ -224,7 +227,15 @@ impl InitialState {
             next += 1;
         }
         if self.descriptor.enable_private_segment() {
-            wave.sgpr[next] = index * self.wave_bytes;
+            let offset = index * self.wave_bytes;
+            if self.gfx.presets_flat_scratch() {
+                let address = self.scratch + u64::from(offset);
+                let first = usize::from(self.gfx.flat_scratch());
+                wave.sgpr[first] = address as u32;
+                wave.sgpr[first + 1] = (address >> 32) as u32;
+            } else {
+                wave.sgpr[next] = offset;
+            }
         }
         debug_assert_eq!(
             wave.sgpr[usize::from(M0)],

@@ -8,6 +8,7 @@ use lower::abi::ExitCode;
 
 use super::memory::{Bounds, Place, active, addresses, place, wrapped};
 use super::{Call, Words};
+use crate::choices;
 use crate::fault::{Access, FaultKind};
 use crate::math::{self, Denorm, Env, Round};
 use crate::memory::Memory;
@@ -20,10 +21,12 @@ pub(super) struct Rmw {
     wide: bool,
     /// How float additions treat denormals.
     denorm: Denorm,
+    /// The same, where FLAT finds LDS.
+    flat_lds: Denorm,
 }
 
 /// Operations by their number in `lower::ir::functions::atomic_code`.
-pub(super) const OPERATIONS: [Atomic; 21] = [
+pub(super) const OPERATIONS: [Atomic; 22] = [
     Atomic::Swap,
     Atomic::CmpSwap,
     Atomic::Add,
@@ -45,6 +48,7 @@ pub(super) const OPERATIONS: [Atomic; 21] = [
     Atomic::PkFAdd16,
     Atomic::Mskor,
     Atomic::Wrap,
+    Atomic::PkFAddBf16,
 ];
 
 const _: () = {
@@ -66,7 +70,20 @@ pub(super) fn takes_two(op: Atomic) -> bool {
 impl Rmw {
     /// An operation of its own.
     pub(super) fn new(op: Atomic, wide: bool, denorm: Denorm) -> Rmw {
-        Rmw { op, wide, denorm }
+        Rmw {
+            op,
+            wide,
+            denorm,
+            flat_lds: denorm,
+        }
+    }
+
+    /// The operation where FLAT finds LDS.
+    fn on_lds(self) -> Rmw {
+        Rmw {
+            denorm: self.flat_lds,
+            ..self
+        }
     }
 
     /// From an atomic code.
@@ -121,6 +138,62 @@ impl Rmw {
         }
     }
 
+    /// The sum of two bf16, to nearest even, in integers.
+    fn sum_bf16(self, a: u16, b: u16) -> u16 {
+        let nan = |x: u16| x & 0x7fff > 0x7f80;
+        let infinite = |x: u16| x & 0x7fff == 0x7f80;
+        if nan(a) || nan(b) || (infinite(a) && infinite(b) && a != b) {
+            return choices::BF16_NAN;
+        }
+        if infinite(a) || infinite(b) {
+            return if infinite(a) { a } else { b };
+        }
+        // The value is the significand times 2^(exponent - 134).
+        let parts = |x: u16| -> (i64, i32) {
+            let (field, fraction) = (i32::from(x >> 7 & 0xff), i64::from(x & 0x7f));
+            let significand = match field {
+                0 if self.denorm.flush_src => 0,
+                0 => fraction,
+                _ => fraction | 0x80,
+            };
+            let signed = if x >> 15 != 0 {
+                -significand
+            } else {
+                significand
+            };
+            (signed, field.max(1))
+        };
+        let ((x, x_exponent), (y, y_exponent)) = (parts(a), parts(b));
+        let top = x_exponent.max(y_exponent);
+        // Beyond 40 places only the sign of the smaller one counts.
+        let placed = |x: i64, exponent: i32| match top - exponent {
+            by @ 0..=40 => x << (40 - by),
+            _ => x.signum(),
+        };
+        let sum = placed(x, x_exponent) + placed(y, y_exponent);
+        if sum == 0 {
+            // Negative only where both are.
+            return a & b & 0x8000;
+        }
+        let sign = if sum < 0 { 0x8000 } else { 0 };
+        let magnitude = sum.unsigned_abs();
+        let highest = 63 - magnitude.leading_zeros() as i32;
+        // The exponent's field, if the highest bit is the hidden one; the lowest place is that of denormals.
+        let field = (top + highest - 47).max(1);
+        let drop = (40 - top + field) as u32;
+        let kept = magnitude >> drop;
+        let rest = magnitude & ((1 << drop) - 1);
+        let half = 1u64 << drop >> 1;
+        let up = drop > 0 && (rest > half || rest == half && kept & 1 != 0);
+        let rounded = kept + u64::from(up);
+        if rounded < 0x80 && self.denorm.flush_dst {
+            return sign;
+        }
+        // A denormal's field is 0, and a carry raises it.
+        let bits = (((field - 1) as u64) << 7) + rounded;
+        sign | if bits >= 0x7f80 { 0x7f80 } else { bits as u16 }
+    }
+
     /// The new memory word. `second` is the compare value, or DATA1.
     pub(super) fn apply(self, mem: u64, data: u64, second: u64) -> u64 {
         let new = match self.op {
@@ -151,13 +224,20 @@ impl Rmw {
             Atomic::FMax => mem,
             Atomic::FAdd => self.sum(mem, data),
             Atomic::PkFAdd16 => {
+                let env = Env {
+                    round: Round::NearestEven,
+                    denorm: self.denorm,
+                };
                 let half = |shift: u32| {
-                    let sum = math::add_f16(
-                        (mem >> shift) as u16,
-                        (data >> shift) as u16,
-                        Round::NearestEven,
-                    );
-                    u64::from(sum) << shift
+                    let (a, b) = ((mem >> shift) as u16, (data >> shift) as u16);
+                    u64::from(math::add_f16_flush(a, b, env)) << shift
+                };
+                half(0) | half(16)
+            }
+            Atomic::PkFAddBf16 => {
+                let half = |shift: u32| {
+                    let (a, b) = ((mem >> shift) as u16, (data >> shift) as u16);
+                    u64::from(self.sum_bf16(a, b)) << shift
                 };
                 half(0) | half(16)
             }
@@ -264,7 +344,7 @@ fn run(
                 }),
                 (Place::Lds(offset), Some(bounds)) => call
                     .flat_lds(bounds, Access::Atomic, offset, bytes)
-                    .map(|range| rmw.on_bytes(&mut call.lds()[range], data, second)),
+                    .map(|range| rmw.on_lds().on_bytes(&mut call.lds()[range], data, second)),
                 (Place::Scratch(offset), Some(bounds)) => {
                     scratch_atomic(call, bounds, memory, rmw, offset, (data, second), lane)
                 }
@@ -328,10 +408,10 @@ pub(super) fn float(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let exec = call.wave64(2);
     let code = u64::from(call.wave32(3));
     let space = code >> 8 & 0xff;
-    let rmw = Rmw::of(
-        code,
-        float_denorm(space, code >> 16 & 0xff == 2, call.wave32(4)),
-    );
+    let mode = call.wave32(4);
+    let mut rmw = Rmw::of(code, Denorm::KEEP);
+    rmw.denorm = float_denorm(rmw.op, space == Space::Lds as u64, rmw.wide, mode);
+    rmw.flat_lds = float_denorm(rmw.op, true, rmw.wide, mode);
     let count = rmw.bytes() / 4;
     let words: Vec<Words<'_>> = (0..count).map(|i| call.words(7 + i)).collect();
     let address = |lane: usize| u64::from(lo.get(lane)) | u64::from(hi.get(lane)) << 32;
@@ -341,13 +421,15 @@ pub(super) fn float(call: &mut Call<'_>) -> Result<(), ExitCode> {
     run(call, space, rmw, exec, address, &words, bounds)
 }
 
-/// Flushing of float additions on memory (CDNA2 manual, table 43): none of f64; of f32 the cache flushes and LDS follows MODE.
-/// No FLAT instruction adds f32.
-pub(super) fn float_denorm(space: u64, wide: bool, mode: u32) -> Denorm {
-    match (wide, space == Space::Lds as u64) {
-        (true, _) => Denorm::KEEP,
-        (false, true) => Env::f32_of_mode(mode).denorm,
-        (false, false) => Denorm::FLUSH,
+/// Flushing of float additions on memory (CDNA2 manual, table 43; CDNA3 manual, table 52): none of f64; of f32 the cache
+/// flushes, of halves it does not; LDS follows MODE.
+pub(super) fn float_denorm(op: Atomic, lds: bool, wide: bool, mode: u32) -> Denorm {
+    let halves = matches!(op, Atomic::PkFAdd16 | Atomic::PkFAddBf16);
+    match (wide, lds, halves) {
+        (true, ..) | (false, false, true) => Denorm::KEEP,
+        (false, true, false) => Env::f32_of_mode(mode).denorm,
+        (false, true, true) => Env::f16_f64_of_mode(mode).denorm,
+        (false, false, false) => Denorm::FLUSH,
     }
 }
 
@@ -387,7 +469,7 @@ pub(super) fn src2(call: &mut Call<'_>) -> Result<(), ExitCode> {
     } else {
         (Atomic::Swap, true)
     };
-    let rmw = Rmw::new(op, wide, float_denorm(Space::Lds as u64, wide, mode));
+    let rmw = Rmw::new(op, wide, float_denorm(op, true, wide, mode));
     let offset = inst.mem.offset as u32 & 0xffff;
     // The distance in dwords: with offset1[7] it is in the upper bits of the lane's address, else
     // in the offset.

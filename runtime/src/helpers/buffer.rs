@@ -820,11 +820,11 @@ pub(super) fn atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let access = Buffer::of(call)?;
     let mode = call.wave32(6);
     let memory = call.host().group.memory;
-    let Op::Atomic(space, op) = access.inst.op() else {
+    let Op::Atomic(_, op) = access.inst.op() else {
         unreachable!("bug: {} as a buffer atomic", access.inst.desc.name)
     };
     let wide = access.inst.desc.dst[0].bits() == 64;
-    let rmw = Rmw::new(op, wide, float_denorm(space as u64, wide, mode));
+    let rmw = Rmw::new(op, wide, float_denorm(op, false, wide, mode));
     let width = rmw.bytes() / 4;
     let compare = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
     let count = width * if compare { 2 } else { 1 };

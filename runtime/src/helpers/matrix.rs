@@ -17,6 +17,7 @@ use lower::ir::{MatrixCall, VECTOR_REGISTERS};
 use super::{Call, Level};
 use crate::choices::{self, MATRIX_NAN, MATRIX_NAN_F64};
 
+mod cdna3;
 mod exact;
 mod f32_rows;
 
@@ -123,6 +124,10 @@ impl Source {
 /// Multiplies; `f32_rows` is for f32 of 16 and 32 columns.
 #[inline(always)]
 fn run(call: &MatrixCall, rows: &mut Rows, f32_rows: impl Fn(Matrix, Factors<'_>, &mut Rows)) {
+    if cdna3::takes(call) {
+        cdna3::run(call, rows);
+        return;
+    }
     let shape = call.shape;
     let source = Source {
         cbsz: call.cbsz,
@@ -342,6 +347,7 @@ fn by_columns<const N: usize>(call: &MatrixCall, factors: Factors<'_>, d: &mut R
             });
         }
         (Factor::F64, ..) => unreachable!("bug: f64 has two registers for an element"),
+        (Factor::Xf32 | Factor::F8(..), ..) => unreachable!("bug: these are of gfx942"),
     }
 }
 
@@ -495,7 +501,7 @@ fn quiet(factor: Factor, d: &mut Rows) {
                 }
             }
         }
-        Factor::F32 | Factor::F16 | Factor::Bf16 => {
+        Factor::F32 | Factor::F16 | Factor::Bf16 | Factor::Xf32 | Factor::F8(..) => {
             for word in d.as_flattened_mut() {
                 if f32::from_bits(*word).is_nan() {
                     *word = MATRIX_NAN;

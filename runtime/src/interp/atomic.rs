@@ -3,6 +3,7 @@
 
 use frontend::op::Atomic;
 
+use crate::choices;
 use crate::math::{Denorm, Env, Round, add_f16_flush, add_f32_flush, add_f64_flush};
 
 /// Operands of an atomic: `data` is the source; `other` the compare value of a compare-and-swap and
@@ -19,6 +20,48 @@ fn env(denorm: Denorm) -> Env {
     Env {
         round: Round::NearestEven,
         denorm,
+    }
+}
+
+/// A sum of bf16. In f32, which has the same exponents, each is exact but for a last rounding: no bit below 2^-133 is
+/// lost, and a sum that needs more than 24 bits is rounded to odd first.
+fn add_bf16(a: u16, b: u16, denorm: Denorm) -> u16 {
+    let zero = |x: u32, flush: bool| match f32::from_bits(x).is_subnormal() && flush {
+        true => x & 0x8000_0000,
+        false => x,
+    };
+    let wide = |x: u16| f64::from(f32::from_bits(zero(u32::from(x) << 16, denorm.flush_src)));
+    let sum = wide(a) + wide(b);
+    if sum.is_nan() {
+        return choices::BF16_NAN;
+    }
+    if sum.is_infinite() {
+        return if sum > 0.0 { 0x7f80 } else { 0xff80 };
+    }
+    // f64 holds the sum of numbers that are up to 45 binary places apart; below that the smaller one only counts as a
+    // part that is neither nothing nor a half.
+    let lost = (wide(a) - (sum - wide(b))) + (wide(b) - (sum - (sum - wide(b))));
+    let bits = sum.to_bits();
+    let odd = match lost == 0.0 || bits & 1 != 0 {
+        true => bits,
+        false if (lost > 0.0) == (sum > 0.0) => bits + 1,
+        false => bits - 1,
+    };
+    rounded_to_bf16(f64::from_bits(odd), denorm)
+}
+
+/// To nearest even.
+fn rounded_to_bf16(x: f64, denorm: Denorm) -> u16 {
+    let sign = ((x.to_bits() >> 48) & 0x8000) as u16;
+    let magnitude = x.abs();
+    let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(-126);
+    let step = 2f64.powi(exponent - 7);
+    let rounded = ((magnitude / step).round_ties_even() * step) as f32;
+    let flushed = denorm.flush_dst && rounded.is_subnormal();
+    sign | if flushed {
+        0
+    } else {
+        (rounded.to_bits() >> 16) as u16
     }
 }
 
@@ -83,6 +126,10 @@ pub(crate) fn apply32(op: Atomic, old: u32, operands: Operands<u32>, denorm: Den
         Atomic::FAdd => add_f32_flush(old, data, env(denorm)),
         Atomic::PkFAdd16 => {
             let half = |a: u32, b: u32| u32::from(add_f16_flush(a as u16, b as u16, env(denorm)));
+            half(old, data) | half(old >> 16, data >> 16) << 16
+        }
+        Atomic::PkFAddBf16 => {
+            let half = |a: u32, b: u32| u32::from(add_bf16(a as u16, b as u16, denorm));
             half(old, data) | half(old >> 16, data >> 16) << 16
         }
         Atomic::Mskor => old & !data | other,
@@ -173,7 +220,7 @@ pub(crate) fn apply64(op: Atomic, old: u64, operands: Operands<u64>, denorm: Den
         }
         Atomic::FAdd => add_f64_flush(old, data, env(denorm)),
         // There is no 64-bit form; it would be two independent dwords.
-        Atomic::PkFAdd16 => {
+        Atomic::PkFAdd16 | Atomic::PkFAddBf16 => {
             let dword = |shift: u32| {
                 let operands = Operands {
                     data: (data >> shift) as u32,
@@ -228,6 +275,14 @@ mod tests {
             (Atomic::FMax, 0x7fc0_0000, 0x3f80_0000, 0, 0x7fc0_0000),
             (Atomic::FAdd, 0x3f80_0000, 0x4000_0000, 0, 0x4040_0000),
             (Atomic::PkFAdd16, 0x3c00_4000, 0x3c00_3c00, 0, 0x4000_4200),
+            (Atomic::PkFAddBf16, 0x3f80_4000, 0x3f80_3f80, 0, 0x4000_4040),
+            // A tie, and what lies just above it.
+            (Atomic::PkFAddBf16, 0x3f80_3f80, 0x3b80_3b81, 0, 0x3f80_3f81),
+            // A part far below decides a tie of the others' places; a carry; infinity.
+            (Atomic::PkFAddBf16, 0x7f7f_3fff, 0x7b00_3b80, 0, 0x7f80_4000),
+            // Denormals, zeros, opposites, and infinities without a sum.
+            (Atomic::PkFAddBf16, 0x0001_8000, 0x007f_8000, 0, 0x0080_8000),
+            (Atomic::PkFAddBf16, 0xc000_7f80, 0x4000_ff80, 0, 0x0000_7fc0),
         ];
         for &(op, old, data, other, want) in cases {
             let got = apply32(op, old, Operands { data, other }, Denorm::KEEP);

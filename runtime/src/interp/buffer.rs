@@ -123,7 +123,7 @@ impl Buffer {
             || match self.gfx {
                 Gfx::Gfx600 | Gfx::Gfx700 => false,
                 Gfx::Gfx803 => !self.swizzle,
-                Gfx::Gfx900 | Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a => !self.idxen,
+                Gfx::Gfx900 | Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a | Gfx::Gfx942 => !self.idxen,
             };
         if in_bytes {
             let checks_soffset = !gfx9 || choices::GFX9_RAW_CHECK_HAS_SOFFSET;

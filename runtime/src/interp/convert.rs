@@ -88,7 +88,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             // Of integers.
             Op::CvtPkInt => return self.unknown(),
             ops!(alu | special | vector | vector_wide | rounding) => return self.unknown(),
-            ops!(float | float_wide | legacy | packed) => return self.unknown(),
+            ops!(eight_bits | float | float_wide | legacy | packed) => return self.unknown(),
             ops!(parameters | matrix | salu | mem) => return self.unknown(),
         };
         Ok(if to == Ty::F32 {

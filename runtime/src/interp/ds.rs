@@ -221,10 +221,13 @@ impl<O: Observer> Exec<'_, '_, O> {
         wide: bool,
         operands: Operands<u64>,
     ) -> Run<u64> {
-        // Float additions: those of f64 keep denormals whatever MODE says (CDNA2 manual, table 43).
-        let denorm = match wide {
-            true => Denorm::KEEP,
-            false => Denorm::from_mode(self.wave.mode >> 4),
+        // Float additions: those of f64 keep denormals whatever MODE says (CDNA2 manual, table 43; CDNA3 manual, table
+        // 52). That those of bf16 follow the field of f16 is inferred.
+        let halves = matches!(op, Atomic::PkFAdd16 | Atomic::PkFAddBf16);
+        let denorm = match (wide, halves) {
+            (true, _) => Denorm::KEEP,
+            (false, false) => Denorm::from_mode(self.wave.mode >> 4),
+            (false, true) => Denorm::from_mode(self.wave.mode >> 6),
         };
         let bytes = if wide { 8 } else { 4 };
         self.lds_update(lane, base, offset, bytes, |old| {

@@ -5,7 +5,8 @@
 
 use frontend::inst::Operand;
 use frontend::op::{Atomic, Data};
-use frontend::{Encoding, Op, ops};
+use frontend::registers::loads_to_lds;
+use frontend::{Encoding, LANES, Op, ops};
 
 use super::atomic::{Operands, apply, apply32, apply64};
 use super::data::{self, Raw};
@@ -41,11 +42,13 @@ impl<O: Observer> Exec<'_, '_, O> {
         if inst.op() == Op::CacheCtl {
             return Ok(());
         }
-        if inst.mem.lds {
+        let own = loads_to_lds(inst.desc);
+        if inst.mem.lds && !own {
             return Err(Stop::unsupported(format!("{} to LDS", self.name())));
         }
         let addresses = self.flat_addresses()?;
         match inst.op() {
+            Op::Load(_, data) if own => self.flat_load_lds(data, &addresses),
             Op::Load(_, data) => self.flat_load(data, &addresses),
             Op::Store(_, data) => self.flat_store(data, &addresses),
             Op::Atomic(_, op) => self.flat_atomic(op, &addresses),
@@ -121,6 +124,31 @@ impl<O: Observer> Exec<'_, '_, O> {
                 Place::Scratch(offset) => self.scratch_read(lane, offset, bytes)?,
             };
             self.write_loaded(data, to, lane, &raw);
+        }
+        Ok(())
+    }
+
+    /// Loads to LDS at M0\[17:2\] * 4 + offset + 4 * lane, a dword for each lane; what would lie behind LDS is dropped.
+    /// (CDNA3 ISA manual, 10.3)
+    fn flat_load_lds(&mut self, data: Data, addresses: &Lanes64) -> Run<()> {
+        let bytes = data::bytes(data);
+        let base = self.wave.m0() & 0x3_fffc;
+        let first = base.wrapping_add(self.inst.mem.offset as u32);
+        self.check_scratch(Access::Read, addresses, bytes)?;
+        let mut values = [0; LANES];
+        for lane in lanes(self.active) {
+            let raw = match self.flat_place(addresses[lane]) {
+                Place::Scratch(offset) => self.scratch_read(lane, offset, bytes)?,
+                Place::Global(address) => self.global_read(lane, address, bytes)?,
+                Place::Lds(_) => return self.unknown(),
+            };
+            values[lane] = data::loaded(data, &raw, 0, false);
+        }
+        for lane in lanes(self.active) {
+            let slot = first.wrapping_add(4 * lane as u32);
+            let mut raw = [0; 16];
+            raw[..4].copy_from_slice(&values[lane].to_le_bytes());
+            self.lds_write(lane, slot, 0, &raw, 4)?;
         }
         Ok(())
     }

@@ -69,7 +69,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             }
             Op::Nop | Op::Mov | Op::Select | Op::ClrExcp => self.unknown(),
             ops!(arithmetic | integer | logic | shifts | bits | compare) => self.unknown(),
-            ops!(vector | vector_wide | convert | rounding | float) => self.unknown(),
+            ops!(vector | vector_wide | convert | eight_bits | rounding | float) => self.unknown(),
             ops!(float_wide | legacy | packed | parameters | matrix) => self.unknown(),
             ops!(salu | mem) => self.unknown(),
         }

@@ -14,25 +14,30 @@
 //! * Denormals of f32 factors are flushed as MODE says (M2, M3), those of sums are kept (M3), on
 //!   all targets.
 //! * NaN results: see [`choices::MATRIX_NAN`].
-//! * i8 sums wrap.
+//! * i8 sums wrap; on gfx942 they and overflowing floats are limited if MODE.FP16_OVFL is set (M3, table 28).
+//! * gfx942: the sums of f16, bf16, xf32 and floats of 8 bits are those of [`truncating`] (S). BLGP of f64 negates (M3).
+//!   Of sparse products no source has the numerics: see [`choices::sparse_chunk`].
 
 use frontend::inst::Operand;
 use frontend::op::{Factor, Matrix};
-use frontend::{Gfx, LANES};
+use frontend::state::mode as mode_bits;
+use frontend::{Gfx, LANES, Op};
 
 use super::observe::Observer;
 use super::operand::{Exec, Lanes};
 use super::stop::Run;
 use crate::choices;
 use crate::math::{self, Env};
+use truncating::{Grouping, Part};
 
 mod sums;
 #[cfg(test)]
 #[allow(clippy::wildcard_enum_match_arm, reason = "no arms of instructions")]
 mod tests;
+mod truncating;
 
 /// Most registers of a factor.
-const FACTOR_REGISTERS: usize = 2;
+const FACTOR_REGISTERS: usize = 4;
 
 /// Most registers of a sum.
 const SUM_REGISTERS: usize = 32;
@@ -130,9 +135,38 @@ struct Product {
     c: SumRegisters,
     /// CBSZ, ABID, BLGP.
     fields: [u8; 3],
+    /// Of a sparse product: the register that says which values of K those of A are for.
+    places: Option<Lanes>,
 }
 
 impl Product {
+    /// A of a sparse product by row: K and value of each stored item, in ascending order.
+    fn sparse_rows<T>(&self, places: &Lanes, convert: impl Fn(u64) -> T) -> Vec<Vec<(usize, T)>> {
+        let layout = &self.layout;
+        // Half of the values that a lane has of B.
+        let stored = layout.per_lane / 2;
+        let [cbsz, abid, _] = self.fields;
+        let sets = 32 / (2 * stored);
+        let set = if cbsz & 3 == 0 {
+            usize::from(abid) % sets
+        } else {
+            0
+        };
+        let lanes = |i: usize| (i..LANES).step_by(layout.size);
+        let items = |lane: usize| {
+            let first = lane / layout.size * layout.per_lane;
+            let convert = &convert;
+            (0..stored).map(move |item| {
+                let place = places[lane] >> (2 * stored * set + 2 * item) & 3;
+                let k = first + 4 * (item / 2) + place as usize;
+                (k, convert(element(&self.a, layout.bits, lane, item)))
+            })
+        };
+        (0..layout.size)
+            .map(|i| lanes(i).flat_map(items).collect())
+            .collect()
+    }
+
     /// A by block, row and k, converted.
     fn rows<T>(&self, convert: impl Fn(u64) -> T) -> Vec<T> {
         let [cbsz, abid, _] = self.fields;
@@ -145,7 +179,12 @@ impl Product {
 
     /// B by block, column and k, converted.
     fn columns<T>(&self, convert: impl Fn(u64) -> T) -> Vec<T> {
-        let [_, _, blgp] = self.fields;
+        // Of f64 the field has another meaning.
+        let blgp = if self.layout.bits == 64 {
+            0
+        } else {
+            self.fields[2]
+        };
         self.gather(|layout, block, j, k| {
             let (lane, item) = layout.factor(block, j, k);
             convert(element(&self.b, layout.bits, permuted(lane, blgp), item))
@@ -174,21 +213,45 @@ impl Product {
 
     /// D. `convert` gives the value of an element's bits; `chunk` adds to a sum's bits the products
     /// that one lane holds.
-    fn sums<T>(
+    fn sums<T: Copy>(
         &self,
         convert: impl Fn(u64) -> T,
         chunk: impl Fn(u64, &[T], &[T]) -> u64,
     ) -> SumRegisters {
+        self.sums_of(self.layout.per_lane, &convert, &convert, chunk)
+    }
+
+    /// As [`Product::sums`], with `length` products in a chunk, and with conversions of A and of B.
+    fn sums_of<T: Copy>(
+        &self,
+        length: usize,
+        convert_a: impl Fn(u64) -> T,
+        convert_b: impl Fn(u64) -> T,
+        chunk: impl Fn(u64, &[T], &[T]) -> u64,
+    ) -> SumRegisters {
         let layout = &self.layout;
-        let (rows, columns) = (self.rows(&convert), self.columns(&convert));
         let mut d = [[0; LANES]; SUM_REGISTERS];
+        let columns = self.columns(convert_b);
+        if let Some(places) = &self.places {
+            for (i, row) in self.sparse_rows(places, convert_a).iter().enumerate() {
+                let a: Vec<T> = row.iter().map(|&(_, value)| value).collect();
+                for (j, column) in columns.chunks_exact(layout.k).enumerate() {
+                    let b: Vec<T> = row.iter().map(|&(k, _)| column[k]).collect();
+                    let (lane, item) = layout.sum(0, i, j);
+                    let chunks = a.chunks(length).zip(b.chunks(length));
+                    let sum = chunks.fold(self.sum_at(lane, item), |c, (a, b)| chunk(c, a, b));
+                    d[item][lane] = sum as u32;
+                }
+            }
+            return d;
+        }
+        let rows = self.rows(convert_a);
         for (n, row) in rows.chunks_exact(layout.k).enumerate() {
             let (block, i) = (n / layout.size, n % layout.size);
             let of_block = columns.chunks_exact(layout.k).skip(block * layout.size);
             for (j, column) in of_block.take(layout.size).enumerate() {
                 let (lane, item) = layout.sum(block, i, j);
-                let a = row.chunks_exact(layout.per_lane);
-                let chunks = a.zip(column.chunks_exact(layout.per_lane));
+                let chunks = row.chunks(length).zip(column.chunks(length));
                 let sum = chunks.fold(self.sum_at(lane, item), |c, (a, b)| chunk(c, a, b));
                 let first = item * layout.sum_registers;
                 d[first][lane] = sum as u32;
@@ -202,14 +265,22 @@ impl Product {
 
     /// D of a shape's element type, by the numerics of the target.
     fn run(&self, factor: Factor, gfx: Gfx, mode: u32) -> SumRegisters {
+        if gfx >= Gfx::Gfx942 {
+            return self.run_gfx942(factor, mode);
+        }
         let exact = !gfx.has_unified_vgprs();
         match (factor, exact) {
             (Factor::F32, _) => {
                 let denorm = Env::f32_of_mode(mode).denorm;
-                self.sums(|x| denorm.src_f32(x as u32), sums::fused_f32)
+                self.sums(
+                    |x| denorm.src_f32(x as u32),
+                    |c, a, b| sums::fused_f32(c, a, b, false),
+                )
             }
             (Factor::F64, _) => self.sums(|x| x, sums::fused_f64),
             (Factor::I8, _) => self.sums(|x| i32::from(x as i8), sums::wrapping_i32),
+            // Of gfx942 only.
+            (Factor::Xf32 | Factor::F8(..), _) => self.run_gfx942(factor, mode),
             (Factor::F16, true) => self.sums(|x| sums::double(f16_to_f32(x)), sums::exact),
             (Factor::Bf16, true) => self.sums(|x| sums::double(bf16_to_f32(x)), sums::exact),
             (Factor::F16, false) => self.sums(
@@ -224,6 +295,64 @@ impl Product {
     }
 }
 
+impl Product {
+    /// As [`Product::run`], for gfx942.
+    fn run_gfx942(&self, factor: Factor, mode: u32) -> SumRegisters {
+        let saturates = mode & mode_bits::FP16_OVFL != 0;
+        let [_, _, blgp] = self.fields;
+        let values = match self.places {
+            Some(_) => self.layout.k / 2,
+            None => self.layout.k,
+        };
+        let truncated =
+            |most: usize, grouping, a: &dyn Fn(u64) -> Part, b: &dyn Fn(u64) -> Part| {
+                let length = match self.places {
+                    Some(_) => choices::sparse_chunk(most, values),
+                    None => most.min(values),
+                };
+                self.sums_of(length, a, b, |c, a, b| {
+                    truncating::sum(grouping, saturates, c, a, b)
+                })
+            };
+        let one =
+            |most: usize, part: &dyn Fn(u64) -> Part| truncated(most, Grouping::All, part, part);
+        match factor {
+            Factor::F32 => {
+                let denorm = Env::f32_of_mode(mode).denorm;
+                self.sums(
+                    |x| denorm.src_f32(x as u32),
+                    |c, a, b| sums::fused_f32(c, a, b, saturates),
+                )
+            }
+            Factor::F64 => {
+                let sign = |n: u8| u64::from(blgp >> n & 1) << 63;
+                let (a, b, c) = (sign(0), sign(1), sign(2));
+                self.sums_of(
+                    self.layout.k,
+                    |x| x ^ a,
+                    |x| x ^ b,
+                    |sum, a, b| sums::fused_f64(sum ^ c, a, b),
+                )
+            }
+            Factor::I8 => {
+                let value = |x: u64| i32::from(x as i8);
+                let sum = match saturates {
+                    true => sums::limited_i32,
+                    false => sums::wrapping_i32,
+                };
+                self.sums_of(values, value, value, sum)
+            }
+            Factor::F16 => one(8, &Part::f16),
+            Factor::Bf16 => one(8, &Part::bf16),
+            Factor::Xf32 => one(4, &Part::xf32),
+            Factor::F8(a, b) => {
+                let (a, b) = (|x: u64| Part::f8(a, x), |x: u64| Part::f8(b, x));
+                truncated(16, Grouping::EvenOdd, &a, &b)
+            }
+        }
+    }
+}
+
 fn f16_to_f32(bits: u64) -> u32 {
     math::f16_to_f32(bits as u16, false)
 }
@@ -233,20 +362,37 @@ fn bf16_to_f32(bits: u64) -> u32 {
 }
 
 impl<O: Observer> Exec<'_, '_, O> {
-    /// `v_mfma_*`. All sources are read before the destination is written, which may overlap them.
+    /// `v_mfma_*` and `v_smfmac_*`. All sources are read before the destination is written, which may overlap them.
     pub(crate) fn exec_mfma(&mut self, shape: Matrix) -> Run<()> {
         let layout = Layout::of(shape);
         let to = self.vector_range(self.inst.dst[0], layout.sums())?;
+        let [_, _, blgp] = self.inst.mods.mfma;
         let fields = match shape.factor {
+            Factor::F64 if self.inst.negates_factors(self.gfx) => [0, 0, blgp],
             Factor::F64 => [0; 3],
-            Factor::F32 | Factor::F16 | Factor::Bf16 | Factor::I8 => self.inst.mods.mfma,
+            Factor::F32
+            | Factor::F16
+            | Factor::Bf16
+            | Factor::I8
+            | Factor::Xf32
+            | Factor::F8(..) => self.inst.mods.mfma,
+        };
+        let sparse = matches!(self.inst.op(), Op::Smfmac(_));
+        let (c, places) = match sparse {
+            false => (self.sum_registers(self.inst.src[2], &layout)?, None),
+            true => {
+                let places = self.vector_range(self.inst.src[2], 1)?;
+                let c = self.sum_registers(self.inst.dst[0], &layout)?;
+                (c, Some(*self.wave.vector(places)))
+            }
         };
         let product = Product {
             layout,
             a: self.factor_registers(0)?,
             b: self.factor_registers(1)?,
-            c: self.sum_registers(&layout)?,
+            c,
             fields,
+            places,
         };
         let d = product.run(shape.factor, self.gfx, self.wave.mode);
         for (n, values) in d.iter().enumerate().take(layout.sums()) {
@@ -266,9 +412,8 @@ impl<O: Observer> Exec<'_, '_, O> {
     }
 
     /// C: registers, or a constant in all elements.
-    fn sum_registers(&self, layout: &Layout) -> Run<SumRegisters> {
+    fn sum_registers(&self, source: Operand, layout: &Layout) -> Run<SumRegisters> {
         let mut registers = [[0; LANES]; SUM_REGISTERS];
-        let source = self.inst.src[2];
         if let Operand::Inline { bits, .. } = source {
             let words = [bits as u32, (bits >> 32) as u32];
             for (n, register) in registers.iter_mut().enumerate() {

@@ -324,7 +324,9 @@ impl<O: Observer> Exec<'_, '_, O> {
                 Op::Dot4 | Op::Dot4c => sum_of_products(a[l], b[l], 8, signed),
                 Op::Dot8 | Op::Dot8c => sum_of_products(a[l], b[l], 4, signed),
                 Op::Mix | Op::MixLo | Op::MixHi => return self.unknown(),
-                ops!(alu | special | vector | vector_wide | convert) => return self.unknown(),
+                ops!(alu | special | vector | vector_wide | convert | eight_bits) => {
+                    return self.unknown();
+                }
                 ops!(rounding | float | float_wide | legacy) => return self.unknown(),
                 ops!(parameters | matrix | salu | mem) => return self.unknown(),
             };

@@ -119,7 +119,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             }
             Op::Mix | Op::MixLo | Op::MixHi => self.exec_mix(),
             Op::Dot2 | Op::Dot4 | Op::Dot8 | Op::Dot2c | Op::Dot4c | Op::Dot8c => self.exec_dot(),
-            Op::Mfma(shape) => self.exec_mfma(shape),
+            Op::Mfma(shape) | Op::Smfmac(shape) => self.exec_mfma(shape),
             Op::AccVgprRead => self.exec_accvgpr_read(),
             Op::AccVgprWrite | Op::AccVgprMov => self.exec_accvgpr_write(),
             Op::Mov | Op::Select | ops!(arithmetic | integer | logic | shifts | bits) => {
@@ -128,6 +128,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             ops!(vector | vector_wide | convert | rounding | float | float_wide | legacy) => {
                 self.exec_by_type()
             }
+            ops!(eight_bits) => self.exec_eight_bits(),
             ops!(salu | mem) => self.unknown(),
         }
     }

@@ -131,7 +131,9 @@ impl<O: Observer> Exec<'_, '_, O> {
                 }
             }
             ops!(moves | integer | logic | shifts | bits | compare) => self.unknown(),
-            ops!(special | vector | vector_wide | packed | parameters | matrix) => self.unknown(),
+            ops!(special | vector | vector_wide | eight_bits | packed | parameters | matrix) => {
+                self.unknown()
+            }
             ops!(salu | mem) => self.unknown(),
         }
     }
@@ -243,7 +245,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             // With an additional mask result; doubles only.
             Op::DivScale | Op::TrigPreop => return self.unknown(),
             ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
-            ops!(special | vector | vector_wide | convert) => return self.unknown(),
+            ops!(special | vector | vector_wide | convert | eight_bits) => return self.unknown(),
             ops!(packed | parameters | matrix | salu | mem) => return self.unknown(),
         };
         Ok(self.output_f32(fm, d))
@@ -352,7 +354,7 @@ impl<O: Observer> Exec<'_, '_, O> {
                 u32::from(math::div_fixup_f16(a as u16, b as u16, c as u16))
             }),
             ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
-            ops!(special | vector | vector_wide | convert) => return self.unknown(),
+            ops!(special | vector | vector_wide | convert | eight_bits) => return self.unknown(),
             ops!(float_wide | legacy | packed | parameters | matrix) => return self.unknown(),
             ops!(salu | mem) => return self.unknown(),
         };

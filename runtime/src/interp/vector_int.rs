@@ -304,7 +304,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::AddCo | Op::SubCo | Op::AddCarry | Op::SubBorrow => return self.unknown(),
             Op::Nop => return self.unknown(),
             Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => return self.unknown(),
-            ops!(compare | special | vector_wide | rounding) => return self.unknown(),
+            ops!(compare | special | vector_wide | eight_bits | rounding) => return self.unknown(),
             ops!(float | float_wide | legacy | packed) => return self.unknown(),
             ops!(parameters | matrix | salu | mem) => return self.unknown(),
         })

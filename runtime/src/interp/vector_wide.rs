@@ -146,7 +146,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::ExpLegacy | Op::LogLegacy | Op::MulLit | Op::DivScale => return self.unknown(),
             Op::CubeId | Op::CubeSc | Op::CubeTc | Op::CubeMa => return self.unknown(),
             ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
-            ops!(special | vector | vector_wide | legacy) => return self.unknown(),
+            ops!(special | vector | vector_wide | eight_bits | legacy) => return self.unknown(),
             ops!(packed | parameters | matrix | salu | mem) => return self.unknown(),
         };
         Ok(self.output_f64(fm, d))
@@ -173,6 +173,10 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::Shl => map2(on, s0, s1, |a, b| a << (b & 63)),
             Op::Lshr => map2(on, s0, s1, |a, b| a >> (b & 63)),
             Op::Ashr => map2(on, s0, s1, |a, b| (a as i64 >> (b & 63)) as u64),
+            Op::ShlAdd64 => map3(on, s0, s1, s2, |a, b, c| {
+                let by = b & 7;
+                (if by > 4 { a } else { a << by }).wrapping_add(c)
+            }),
             Op::QsadPkU16U8 => map3(on, s0, s1, s2, |a, b, c| {
                 window_sums(a, b as u32, c, clamp, plain_sad4)
             }),
@@ -183,7 +187,9 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::Nop | Op::Select => return self.unknown(),
             Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => return self.unknown(),
             ops!(arithmetic | integer | logic | bits | compare) => return self.unknown(),
-            ops!(special | vector | convert | rounding | float) => return self.unknown(),
+            ops!(special | vector | convert | eight_bits | rounding | float) => {
+                return self.unknown();
+            }
             ops!(float_wide | legacy | packed | parameters | matrix) => return self.unknown(),
             ops!(salu | mem) => return self.unknown(),
         })
@@ -214,7 +220,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             Op::CvtPkU8 | Op::CvtPkAccumU8 | Op::CvtPkNorm => return self.unknown(),
             Op::CvtPkRtz | Op::CvtPkInt | Op::CvtNorm | Op::PackF16 => return self.unknown(),
             ops!(alu | special | vector | vector_wide | rounding) => return self.unknown(),
-            ops!(float | float_wide | legacy | packed) => return self.unknown(),
+            ops!(eight_bits | float | float_wide | legacy | packed) => return self.unknown(),
             ops!(parameters | matrix | salu | mem) => return self.unknown(),
         })
     }

@@ -56,7 +56,7 @@ pub enum LoadError {
     },
     /// Code for a processor that wavelift does not run.
     #[error(
-        "unsupported target {name}; supported are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a \
+        "unsupported target {name}; supported are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a, gfx942 \
          and their siblings with the same instructions", name = Foreign(.name))]
     UnsupportedTarget {
         /// The processor's name.

@@ -127,7 +127,7 @@ pub static PROCESSORS: &[Processor] = &[
     sibling(0x32, "gfx90c", Gfx::Gfx900).xnack(),
     foreign(0x40, "gfx940"),
     foreign(0x4b, "gfx941"),
-    foreign(0x4c, "gfx942"),
+    sibling(0x4c, "gfx942", Gfx::Gfx942).xnack().sramecc(),
     foreign(0x4f, "gfx950"),
     foreign(0x33, "gfx1010"),
     foreign(0x34, "gfx1011"),

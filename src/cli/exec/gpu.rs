@@ -12,10 +12,11 @@ use super::start::say;
 
 /// The GPUs in the order of preference, and whether code that depends on error correction of memory
 /// must be compiled with it. They are those of `hsa/src/config.rs`.
-const GPUS: [(&str, Option<bool>); 6] = [
+const GPUS: [(&str, Option<bool>); 7] = [
     ("gfx906", Some(false)),
     ("gfx900", None),
     ("gfx90a", Some(true)),
+    ("gfx942", Some(true)),
     ("gfx908", Some(true)),
     ("gfx803", None),
     ("gfx700", None),

@@ -19,7 +19,7 @@ use crate::cli::output::complain;
 #[derive(clap::Args)]
 pub(crate) struct Guest {
     /// The GPU that the program finds [default: WAVELIFT_GPU, else the first of gfx906, gfx900,
-    /// gfx90a, gfx908, gfx803, gfx700 for which the program has code, else gfx906]
+    /// gfx90a, gfx942, gfx908, gfx803, gfx700 for which the program has code, else gfx906]
     #[arg(long, value_parser = PossibleValuesParser::new(gpu::names()))]
     gpu: Option<String>,
     /// The engine [default: WAVELIFT_ENGINE, else jit if the build has it]

@@ -59,7 +59,7 @@ class Chapter:
     def write(self):
         """Assembles and writes the file."""
         known = {}
-        for target in TARGETS + ["gfx908", "gfx90a"]:
+        for target in TARGETS + ["gfx908", "gfx90a", "gfx942"]:
             wanted = sorted({part for texts, _, targets, *_ in self.blocks if target in targets
                              for text in texts if isinstance(text, str) for part in text.split(" ; ")})
             for text, result in zip(wanted, assemble(wanted, target)):

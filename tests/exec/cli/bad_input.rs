@@ -233,7 +233,7 @@ fn code_objects_that_cannot_be_loaded() {
         (
             "rdna.co",
             &rdna,
-            "unsupported target gfx1030; supported are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a and their siblings with the same instructions",
+            "unsupported target gfx1030; supported are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a, gfx942 and their siblings with the same instructions",
         ),
         ("nobody.co", &nobody, "name no known processor"),
     ];

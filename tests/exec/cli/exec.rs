@@ -246,7 +246,7 @@ fn bad_calls_are_refused() {
     for (args, message) in [
         (
             &["--gpu", "gfx1030", "env"][..],
-            "gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a",
+            "gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a, gfx942",
         ),
         (&[], "<PROGRAM>"),
         (&["--"], "<PROGRAM>"),

@@ -298,7 +298,7 @@ fn vector_difference(line: &str) -> Option<(usize, u64)> {
 #[test]
 fn differences_are_written_as_manifests_that_show_them() {
     for target in [
-        "gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a",
+        "gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942",
     ] {
         let folder = super::folder(&format!("fuzz-emit-{target}"));
         let folder = folder.to_str().expect("it is text");

@@ -596,3 +596,8 @@ fn gfx908() {
 fn gfx90a() {
     dispatches(Gfx::Gfx90a);
 }
+
+#[test]
+fn gfx942() {
+    dispatches(Gfx::Gfx942);
+}

@@ -63,3 +63,8 @@ fn lines_of_gfx908() {
 fn lines_of_gfx90a() {
     lines(Gfx::Gfx90a);
 }
+
+#[test]
+fn lines_of_gfx942() {
+    lines(Gfx::Gfx942);
+}

@@ -4,7 +4,7 @@ use half::f16;
 use harness::random::Random;
 use wavelift::{Arg, DeviceOptions, Element, Gfx, Launch, Module};
 
-use super::{Rig, TARGETS, THREADS, object_bytes, on_targets};
+use super::{OPENCL_TARGETS, Rig, TARGETS, THREADS, object_bytes, on_targets};
 
 /// Work-items of most tests: two workgroups of one wave.
 const N: usize = 128;
@@ -66,7 +66,7 @@ fn vectors<T: Lane>(rig: &Rig, module: &Module) {
 
 #[test]
 fn vectors_of_every_width_at_every_element() {
-    on_targets("access", &TARGETS, |rig, module| {
+    on_targets("access", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             vectors::<u8>(rig, module);
             vectors::<u16>(rig, module);
@@ -107,7 +107,7 @@ fn below<T: Lane>(rig: &Rig, module: &Module, words: usize, name: &str) {
 
 #[test]
 fn indices_that_count_down_from_a_constant() {
-    let targets = [&TARGETS[..], &[Gfx::Gfx908, Gfx::Gfx90a]].concat();
+    let targets = [&TARGETS[..], &[Gfx::Gfx908, Gfx::Gfx90a, Gfx::Gfx942]].concat();
     on_targets("below", &targets, |rig, module| {
         rig.each(&[1, 2], |rig| {
             below::<u8>(rig, module, 1, "uchar");
@@ -165,7 +165,7 @@ fn structures_without_padding() {
         mine(usize::from(mine(0).a & 3)).turn().bytes()
     });
     let want: Vec<u8> = want.collect();
-    on_targets("access", &TARGETS, |rig, module| {
+    on_targets("access", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let buffer = rig.buffer(&input);
             let args = [(&buffer).into()];
@@ -199,7 +199,7 @@ fn bytes_and_halfwords_of_either_sign() {
         bytes.push((a + c) as u8);
         halves.push((f - e) as u16);
     }
-    on_targets("access", &TARGETS, |rig, module| {
+    on_targets("access", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let out = (
                 rig.buffer(&[0i32; N]),
@@ -230,7 +230,7 @@ fn pairs_of_halfwords() {
         let sum = [0, 1].map(|k| v[k].wrapping_add(w[k].wrapping_mul(x[k])));
         want.extend([sum[0], sum[1], w[1] ^ v[0], x[1]]);
     }
-    on_targets("access", &TARGETS, |rig, module| {
+    on_targets("access", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let out = rig.buffer(&[0u16; 4 * N]);
             let (input, bytes) = (rig.buffer(&input), rig.buffer(&bytes));
@@ -269,7 +269,7 @@ fn halves_in_memory() {
     }
     let bits = |halves: &[f16]| halves.iter().map(|h| h.to_bits()).collect::<Vec<u16>>();
     let (input, want) = (bits(&input), bits(&want));
-    on_targets("access", &TARGETS, |rig, module| {
+    on_targets("access", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let (out, input) = (rig.buffer(&vec![0u16; 5 * N]), rig.buffer(&input));
             let args = [&out, &input].map(Arg::from);
@@ -322,7 +322,7 @@ fn structures_by_value() {
         sum.wrapping_add(last.1.into())
     });
     let want: Vec<u64> = want.collect();
-    on_targets("access", &TARGETS, |rig, module| {
+    on_targets("access", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let out = rig.buffer(&[0u64; N]);
             let config = Arg::Bytes(config.clone());
@@ -355,7 +355,7 @@ fn private_arrays_with_an_index_of_each_lane() {
         codes.push(wide[0] ^ wide[1] << 1 ^ wide[2] << 2 ^ wide[3] << 3 ^ count);
         want.extend(sorted);
     }
-    on_targets("access", &TARGETS, |rig, module| {
+    on_targets("access", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let (out, out_codes) = (rig.buffer(&[0i32; 24 * N]), rig.buffer(&[0u64; N]));
             let input = rig.buffer(&input);
@@ -375,7 +375,7 @@ fn lds_that_the_launch_sizes() {
         k * 3 + 2 * k + k + u32::from((k * 7) as u8) + 7
     });
     let want: Vec<u32> = want.collect();
-    on_targets("access", &TARGETS, |rig, module| {
+    on_targets("access", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let out = rig.buffer(&[0u32; N]);
             let local = [4, 8, 1].map(|size| Arg::Local(size * n));
@@ -419,7 +419,7 @@ fn recursion_lane_by_lane() {
         want.push(ackermann(x % 3, x % 5));
         want.push(parity(i & 1 == 1, x % 13, [x, i as u32, 1, 2]));
     }
-    on_targets("calls", &TARGETS, |rig, module| {
+    on_targets("calls", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let (out, input) = (rig.buffer(&[0u32; 2 * N]), rig.buffer(&input));
             let args = [&out, &input].map(Arg::from);
@@ -494,7 +494,7 @@ fn calls_through_pointers_from_memory() {
         })
     });
     let want: Vec<u32> = want.collect();
-    on_targets("calls", &TARGETS, |rig, module| {
+    on_targets("calls", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let (out, input) = (rig.buffer(&[0u32; N]), rig.buffer(&input));
             let table = rig.buffer(&[0u64; 4]);

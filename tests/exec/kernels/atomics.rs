@@ -3,7 +3,7 @@
 use harness::random::Random;
 use wavelift::{Buffer, Element, Launch, Module};
 
-use super::{Rig, TARGETS, THREADS, on_targets};
+use super::{OPENCL_TARGETS, Rig, THREADS, on_targets};
 
 /// The operations, by the numbers that the kernels know them by.
 const OPS: [&str; 13] = [
@@ -287,7 +287,7 @@ impl<'a, W: Word> Case<'a, W> {
 
 #[test]
 fn atomics_of_one_wave_go_in_the_order_of_lanes() {
-    on_targets("atomics", &TARGETS, |rig, module| {
+    on_targets("atomics", &OPENCL_TARGETS, |rig, module| {
         for op in 0..OPS.len() as u32 {
             rig.each(&THREADS, |rig| {
                 Case::<u32>::new(rig, module, op, 1, 64).in_order();
@@ -299,7 +299,7 @@ fn atomics_of_one_wave_go_in_the_order_of_lanes() {
 
 #[test]
 fn contended_atomics_lose_nothing() {
-    on_targets("atomics", &TARGETS, |rig, module| {
+    on_targets("atomics", &OPENCL_TARGETS, |rig, module| {
         for op in 0..OPS.len() as u32 {
             rig.each(&THREADS, |rig| {
                 Case::<u32>::new(rig, module, op, 6, 128).contended();
@@ -311,7 +311,7 @@ fn contended_atomics_lose_nothing() {
 
 #[test]
 fn atomics_of_all_lanes_on_one_cell() {
-    on_targets("atomics", &TARGETS, |rig, module| {
+    on_targets("atomics", &OPENCL_TARGETS, |rig, module| {
         let mut random = Random::new(11);
         const N: usize = 300;
         let a: Vec<u32> = (0..N).map(|_| random.below(1 << 20)).collect();
@@ -387,7 +387,7 @@ fn floats_are_summed_by_compare_and_swap() {
     let bits32: Vec<u32> = want.iter().map(|&sum| (sum as f32).to_bits()).collect();
     let bits64: Vec<u64> = want.iter().map(|&sum| sum.to_bits()).collect();
     let a32: Vec<f32> = a.iter().map(|&a| a as f32).collect();
-    on_targets("atomics", &TARGETS, |rig, module| {
+    on_targets("atomics", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let places = rig.buffer(&at);
             let launch = Launch::new(N as u32, 128);

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use wavelift::{Arg, EngineKind, Gfx, Launch, Module, Size};
 
-use super::{Rig, TARGETS, THREADS, object_bytes, on_targets};
+use super::{OPENCL_TARGETS, Rig, TARGETS, THREADS, object_bytes, on_targets};
 
 /// A launch and what the kernel must know of it.
 struct Grid {
@@ -124,7 +124,7 @@ fn mark(rig: &Rig, module: &Module, items: u32, size: u32) {
 
 #[test]
 fn a_million_groups_need_no_memory() {
-    on_targets("ids", &TARGETS, |rig, module| {
+    on_targets("ids", &OPENCL_TARGETS, |rig, module| {
         rig.each(&[2], |rig| mark(rig, module, 1 << 20, 1));
     });
 }
@@ -143,7 +143,7 @@ fn a_billion_work_items_need_no_memory() {
 /// Grids of which nobody can run all: only the last groups run.
 #[test]
 fn the_end_of_a_grid_of_billions_of_work_items() {
-    on_targets("ids", &TARGETS, |rig, module| {
+    on_targets("ids", &OPENCL_TARGETS, |rig, module| {
         let grids = [
             (vec![1 << 30], vec![256u32]),
             (vec![u32::MAX], vec![1]),
@@ -174,7 +174,7 @@ fn the_end_of_a_grid_of_billions_of_work_items() {
 #[test]
 fn dispatches_run_one_after_the_other_and_code_is_translated_once() {
     const N: usize = 150;
-    on_targets("ids", &TARGETS, |rig, module| {
+    on_targets("ids", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let (total, data) = (rig.buffer(&[0u32]), rig.buffer(&[0u32; N]));
             let mut translated = 0.0;

@@ -177,11 +177,11 @@ fn every_kernel_of_the_open_set_gives_the_same_on_every_engine() {
     assert!(compared >= 60 * (2 * FEW_THREADS.len() - 1));
 }
 
-/// Products by the matrix instructions of gfx908 and gfx90a, of small integers: NumPy's.
+/// Products by the matrix instructions of gfx908, gfx90a and gfx942, of small integers: NumPy's.
 #[test]
 fn matrix_instructions_make_products() {
     let manifests = manifests(vec![root().join("tests/kernels/matrix")]);
-    assert_eq!(manifests.len(), 6);
+    assert_eq!(manifests.len(), 9);
     let compared = compare(manifests, &FEW_THREADS);
-    assert_eq!(compared, 6 * (2 * FEW_THREADS.len() - 1));
+    assert_eq!(compared, 9 * (2 * FEW_THREADS.len() - 1));
 }

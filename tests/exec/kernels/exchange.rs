@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use harness::random::Random;
 use wavelift::{Arg, Element, Launch, Module};
 
-use super::{Rig, TARGETS, THREADS, on_targets};
+use super::{OPENCL_TARGETS, Rig, THREADS, on_targets};
 
 /// Work-items, and those of a group.
 const ITEMS: usize = 3 * 128;
@@ -20,7 +20,7 @@ fn launch() -> Launch {
 fn flags_let_one_through_at_a_time() {
     let turns = (0..ITEMS).fold(0u32, |x, _| x.wrapping_mul(5).wrapping_add(1));
     let sum: u32 = (0..GROUP as u32).map(|lid| lid * lid + 1).sum();
-    on_targets("exchange", &TARGETS, |rig, module| {
+    on_targets("exchange", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let (flag, data) = (rig.buffer(&[0u32]), rig.buffer(&[0u32; 2]));
             let out = rig.buffer(&[0u32; GROUPS]);
@@ -71,7 +71,7 @@ fn exchanges<T: Element + PartialOrd + Debug>(
 
 #[test]
 fn exchanges_lose_no_value() {
-    on_targets("exchange", &TARGETS, |rig, module| {
+    on_targets("exchange", &OPENCL_TARGETS, |rig, module| {
         exchanges(rig, module, "int", |bits| bits as i32);
         exchanges(rig, module, "uint", |bits| bits);
         exchanges(rig, module, "long", |bits| {
@@ -90,7 +90,7 @@ fn weak_compare_and_swap_in_a_loop() {
     let of = |n: usize, factor: u64, addend: u64| {
         (0..n).fold(0u64, |x, _| x.wrapping_mul(factor).wrapping_add(addend))
     };
-    on_targets("exchange", &TARGETS, |rig, module| {
+    on_targets("exchange", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let (small, big) = (rig.buffer(&[0u32]), rig.buffer(&[0u64]));
             let tiles = (rig.buffer(&[0u32; GROUPS]), rig.buffer(&[0u64; GROUPS]));
@@ -118,7 +118,7 @@ fn fences_around_relaxed_accesses() {
         let last = want[group as usize - 1];
         want.push(last.wrapping_mul(3).wrapping_add(group));
     }
-    on_targets("exchange", &TARGETS, |rig, module| {
+    on_targets("exchange", &OPENCL_TARGETS, |rig, module| {
         rig.each(&THREADS, |rig| {
             let (values, ready) = (rig.buffer(&[0u32; CHAIN]), rig.buffer(&[0u32; CHAIN]));
             let args = [&values, &ready].map(Arg::from);
@@ -215,7 +215,7 @@ impl Kind {
 
 #[test]
 fn functions_of_opencl_1() {
-    on_targets("exchange", &TARGETS, |rig, module| {
+    on_targets("exchange", &OPENCL_TARGETS, |rig, module| {
         for (name, bits, signed) in [
             ("int", 32, true),
             ("uint", 32, false),

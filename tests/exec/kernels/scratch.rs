@@ -3,7 +3,7 @@
 use harness::random::Random;
 use wavelift::{Arg, Gfx, Launch};
 
-use super::{TARGETS, THREADS, on_targets};
+use super::{OPENCL_TARGETS, THREADS, on_targets};
 
 /// Not a multiple of the waves' size.
 const N: usize = 300;
@@ -127,7 +127,7 @@ fn check(name: &str, targets: &[Gfx]) {
 
 #[test]
 fn private_arrays_and_spilled_registers_through_descriptors() {
-    check("scratch", &TARGETS);
+    check("scratch", &OPENCL_TARGETS);
 }
 
 #[test]

@@ -354,7 +354,7 @@ mod tests {
         );
         assert_eq!(
             error("\nv_a v0  gfx1030 00000001\n"),
-            "x.case:2: unknown target `gfx1030`; known are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908 and gfx90a"
+            "x.case:2: unknown target `gfx1030`; known are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a and gfx942"
         );
         assert_eq!(
             error("    v0=1 -> v0=2\n"),

@@ -161,7 +161,7 @@ pub fn random(r: &mut Random, gfx: Gfx, desc: &InstDesc, form: As) -> Option<Vec
             words.push(if form == As::Sdwa {
                 sdwa(r, gfx, desc)
             } else {
-                dpp(r, desc)
+                dpp(r, gfx, desc)
             });
         }
         (Encoding::Vop1 | Encoding::Vop2 | Encoding::Vopc | Encoding::Vop3, _) => {
@@ -268,9 +268,11 @@ fn sdwa(r: &mut Random, gfx: Gfx, desc: &InstDesc) -> u32 {
     word
 }
 
-fn dpp(r: &mut Random, desc: &InstDesc) -> u32 {
+fn dpp(r: &mut Random, gfx: Gfx, desc: &InstDesc) -> u32 {
     let n = 1 + r.below(15);
+    let broadcasts = gfx.has_row_newbcast() && (desc.forms.has(Forms::NO_DPP) || r.once_in(8));
     let ctrl = match r.below(9) {
+        _ if broadcasts => 0x150 + n,
         0 | 1 => r.below(256),
         2 => 0x100 + n,
         3 => 0x110 + n,

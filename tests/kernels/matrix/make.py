@@ -8,6 +8,7 @@ all products are exact whatever the numerics are: NumPy's are what is expected.
 import pathlib
 import re
 import subprocess
+import tempfile
 
 import numpy as np
 
@@ -15,16 +16,25 @@ HERE = pathlib.Path(__file__).resolve().parent
 BITCODE = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
 # Shape, blocks, elements of A and B in a lane: from the source.
 ROW = re.compile(r"^(?:ONE|MANY|KERNEL)\(([fi]\d+)_(\d+)x\d+x(\d+)(\w+?)(_1k)?, ", re.M)
-DTYPES = {"f32": "<f4", "f64": "<f8", "i32": "<i4", "f16": "<f2", "bf16": "<u2", "i8": "<i1"}
+DTYPES = {"f32": "<f4", "f64": "<f8", "i32": "<i4", "f16": "<f2", "bf16": "<u2", "i8": "<i1", "fp8": "u1", "bf8": "u1"}
 MOST_FACTORS, MOST_SUMS = 256, 2048
+# Mantissa bits and bias of floats of 8 bits.
+TINY = {"fp8": (3, 8), "bf8": (2, 16)}
 
 
 def compile_object(source, target, level):
     output = HERE / f"{source}.{target}.{level}.co"
-    subprocess.run(
-        ["clang-19", "-x", "cl", "-cl-std=CL2.0", f"-{level}", "-Wall", "--target=amdgcn-amd-amdhsa",
-         f"-mcpu={target}", "-mcode-object-version=5", f"--rocm-device-lib-path={BITCODE}",
-         f"{source}.cl", "-o", output], check=True, cwd=HERE)
+    with tempfile.TemporaryDirectory() as folder:
+        # The libraries of gfx942 are those of gfx940; Debian's packages have them under that name only.
+        for file in pathlib.Path(BITCODE).iterdir():
+            (pathlib.Path(folder) / file.name).symlink_to(file)
+        own = pathlib.Path(folder) / "oclc_isa_version_942.bc"
+        if not own.exists():
+            own.symlink_to(f"{BITCODE}/oclc_isa_version_940.bc")
+        subprocess.run(
+            ["clang-19", "-x", "cl", "-cl-std=CL2.0", f"-{level}", "-Wall", "--target=amdgcn-amd-amdhsa",
+             f"-mcpu={target}", "-mcode-object-version=5", f"--rocm-device-lib-path={folder}",
+             f"{source}.cl", "-o", output], check=True, cwd=HERE)
     subprocess.run(["llvm-strip-19", output], check=True)
     output.chmod(0o644)
 
@@ -33,20 +43,39 @@ def bits(values, kind):
     """The values as elements of a type."""
     if kind == "bf16":
         return (values.astype("<f4").view("<u4") >> 16).astype("<u2")
+    if kind in TINY:
+        mantissa, bias = TINY[kind]
+        known = {0: 0}
+        for code in range(1, 128):
+            exponent, rest = code >> mantissa, code & (1 << mantissa) - 1
+            value = (rest + (1 << mantissa if exponent else 0)) * 2.0 ** (max(exponent, 1) - bias - mantissa)
+            known[value], known[-value] = code, code | 128
+        return np.array([known[value] for value in values.reshape(-1)], "u1")
     return values.astype(DTYPES[kind])
 
 
 def shapes(target):
     """Name, type of sums and of factors, rows, depth and blocks of each shape."""
     source = (HERE / "products.cl").read_text()
-    common, rest = source.split("#ifdef __gfx90a__")
-    for row in ROW.finditer(common if target == "gfx908" else common + rest):
+    skips, lines = [], []
+    for line in source.splitlines():
+        word, _, name = line.partition(" ")
+        if word in ("#ifdef", "#ifndef") and name.startswith("__gfx"):
+            skips.append((name == f"__{target}__") != (word == "#ifdef"))
+        elif word.startswith("#if"):
+            skips.append(False)
+        elif word == "#endif":
+            skips.pop()
+        elif not any(skips):
+            lines.append(line)
+    for row in ROW.finditer("\n".join(lines)):
         sum_type, size, k, factor, suffix = row.groups()
         size, k = int(size), int(k)
         name = f"{sum_type}_{size}x{size}x{k}{factor}{suffix or ''}"
         # 64 lanes hold as many elements each.
-        held = {"f32": 1, "f64": 1, "f16": 4, "i8": 4, "bf16": 4 if suffix else 2}[factor]
-        yield name, sum_type, factor, size, k, 64 * held // (size * k)
+        held = {"f32": 1, "f64": 1, "f16": 4, "i8": 4, "bf16": 4 if suffix else 2, "_i8": 8, "_xf32": 2}.get(factor, 8)
+        kinds = factor.removeprefix("_").replace("xf32", "f32").split("_")
+        yield name, sum_type, kinds, size, k, 64 * held // (size * k)
 
 
 def permuted(b, blgp):
@@ -61,15 +90,20 @@ def main():
     rng = np.random.default_rng(1)
     a, b = rng.integers(-4, 5, (2, MOST_FACTORS))
     c = rng.integers(-100, 101, MOST_SUMS)
-    for kind in ("f32", "f64", "f16", "bf16", "i8"):
+    more_a, more_b = np.random.default_rng(3).integers(-4, 5, (2, MOST_FACTORS))
+    long_a, long_b = np.concatenate([a, more_a]), np.concatenate([b, more_b])
+    for kind in ("f32", "f64", "f16", "bf16"):
         np.save(HERE / f"a.{kind}.npy", bits(a, kind))
         np.save(HERE / f"b.{kind}.npy", bits(b, kind))
+    for kind in ("i8", "fp8", "bf8"):
+        np.save(HERE / f"a.{kind}.npy", bits(long_a, kind))
+        np.save(HERE / f"b.{kind}.npy", bits(long_b, kind))
     for kind in ("f32", "f64", "i32"):
         np.save(HERE / f"c.{kind}.npy", bits(c, kind))
-    for target in ("gfx908", "gfx90a"):
+    for target in ("gfx908", "gfx90a", "gfx942"):
         for level in ("O0", "O3"):
             compile_object("products", target, level)
-            manifest(target, level, a, b, c)
+            manifest(target, level, long_a, long_b, c)
         compile_object("gemm", target, "O3")
         gemm(target)
 
@@ -77,7 +111,7 @@ def main():
 def manifest(target, level, a, b, c):
     expected = {"f32": [], "f64": [], "i32": []}
     dispatches = []
-    for name, sum_type, factor, size, k, blocks in shapes(target):
+    for name, sum_type, factors, size, k, blocks in shapes(target):
         x = a[:blocks * size * k].reshape(blocks, size, k)
         y = b[:blocks * k * size].reshape(blocks, k, size)
         z = c[:blocks * size * size].reshape(blocks, size, size)
@@ -90,9 +124,10 @@ def manifest(target, level, a, b, c):
             done = expected[sum_type]
             offset = sum(map(len, done)) * np.dtype(DTYPES[sum_type]).itemsize
             done.append(result.reshape(-1))
-            dispatches.append((kernel, sum_type, factor, offset))
+            dispatches.append((kernel, sum_type, factors[0], factors[-1], offset))
     lines = [f"# Each shape of matrix instruction, {target}, -{level}. Made by make.py.", "", "[buffers]"]
-    for kind in sorted({factor for _, _, factor, _ in dispatches}):
+    kinds = {kind for _, _, a_kind, b_kind, _ in dispatches for kind in (a_kind, b_kind)}
+    for kind in sorted(kinds):
         lines += [f'{side}_{kind} = {{ file = "{side}.{kind}.npy" }}' for side in "ab"]
     checks = []
     for kind, done in expected.items():
@@ -103,10 +138,10 @@ def manifest(target, level, a, b, c):
             lines += [f'c_{kind} = {{ file = "c.{kind}.npy" }}',
                       f'd_{kind} = {{ type = "{kind}", count = {len(all_sums)}, fill = 0 }}']
             checks.append(f'd_{kind} = {{ file = "{file}" }}')
-    for kernel, sum_type, factor, offset in dispatches:
+    for kernel, sum_type, a_kind, b_kind, offset in dispatches:
         lines += ["", "[[dispatch]]", f'code_object = "products.{target}.{level}.co"',
                   f'kernel = "{kernel}"', "grid = [64]", "workgroup = [64]",
-                  f'args = ["@d_{sum_type}+{offset}", "@a_{factor}", "@b_{factor}", "@c_{sum_type}"]']
+                  f'args = ["@d_{sum_type}+{offset}", "@a_{a_kind}", "@b_{b_kind}", "@c_{sum_type}"]']
     lines += ["", "[expect]", *checks, ""]
     (HERE / f"products.{target}.{level}.toml").write_text("\n".join(lines))
 

@@ -9,6 +9,7 @@
 typedef VECTOR(half, 4) half4_t;
 typedef VECTOR(short, 2) short2_t;
 typedef VECTOR(short, 4) short4_t;
+typedef VECTOR(float, 2) float2_t;
 typedef VECTOR(float, 4) float4_t;
 typedef VECTOR(float, 16) float16_t;
 typedef VECTOR(float, 32) float32_t;
@@ -71,19 +72,23 @@ MANY(f32_4x4x4f16, half, half4_t, 4, float, float4_t, 4, 4, 4, 16, 4)
 ONE(f32_32x32x8f16, half, half4_t, 4, float, float16_t, 16, 32, 8)
 ONE(f32_16x16x16f16, half, half4_t, 4, float, float4_t, 4, 16, 16)
 
+#ifndef __gfx942__
 MANY(f32_32x32x2bf16, short, short2_t, 2, float, float32_t, 32, 32, 2, 2, 1)
 MANY(f32_16x16x2bf16, short, short2_t, 2, float, float16_t, 16, 16, 2, 4, 2)
 MANY(f32_4x4x2bf16, short, short2_t, 2, float, float4_t, 4, 4, 2, 16, 4)
 ONE(f32_32x32x4bf16, short, short2_t, 2, float, float16_t, 16, 32, 4)
 ONE(f32_16x16x8bf16, short, short2_t, 2, float, float4_t, 4, 16, 8)
+#endif
 
 MANY(i32_32x32x4i8, char, int, 4, int, int32_t, 32, 32, 4, 2, 1)
 MANY(i32_16x16x4i8, char, int, 4, int, int16_t, 16, 16, 4, 4, 2)
 MANY(i32_4x4x4i8, char, int, 4, int, int4_t, 4, 4, 4, 16, 4)
+#ifndef __gfx942__
 ONE(i32_32x32x8i8, char, int, 4, int, int16_t, 16, 32, 8)
 ONE(i32_16x16x16i8, char, int, 4, int, int4_t, 4, 16, 16)
+#endif
 
-#ifdef __gfx90a__
+#ifndef __gfx908__
 MANY(f32_32x32x4bf16_1k, short, short4_t, 4, float, float32_t, 32, 32, 4, 2, 1)
 MANY(f32_16x16x4bf16_1k, short, short4_t, 4, float, float16_t, 16, 16, 4, 4, 2)
 MANY(f32_4x4x4bf16_1k, short, short4_t, 4, float, float4_t, 4, 4, 4, 16, 4)
@@ -91,6 +96,21 @@ ONE(f32_32x32x8bf16_1k, short, short4_t, 4, float, float16_t, 16, 32, 8)
 ONE(f32_16x16x16bf16_1k, short, short4_t, 4, float, float4_t, 4, 16, 16)
 KERNEL(f64_16x16x4f64, __builtin_amdgcn_mfma_f64_16x16x4f64, double, double, 1, double, double4_t, 4, 16, 4, 1, 1, 0, 0, 0)
 KERNEL(f64_4x4x4f64, __builtin_amdgcn_mfma_f64_4x4x4f64, double, double, 1, double, double, 1, 4, 4, 4, 1, 0, 0, 0)
+#endif
+
+#ifdef __gfx942__
+ONE(i32_32x32x16_i8, char, long, 8, int, int16_t, 16, 32, 16)
+ONE(i32_16x16x32_i8, char, long, 8, int, int4_t, 4, 16, 32)
+ONE(f32_32x32x4_xf32, float, float2_t, 2, float, float16_t, 16, 32, 4)
+ONE(f32_16x16x8_xf32, float, float2_t, 2, float, float4_t, 4, 16, 8)
+ONE(f32_32x32x16_bf8_bf8, char, long, 8, float, float16_t, 16, 32, 16)
+ONE(f32_32x32x16_bf8_fp8, char, long, 8, float, float16_t, 16, 32, 16)
+ONE(f32_32x32x16_fp8_bf8, char, long, 8, float, float16_t, 16, 32, 16)
+ONE(f32_32x32x16_fp8_fp8, char, long, 8, float, float16_t, 16, 32, 16)
+ONE(f32_16x16x32_bf8_bf8, char, long, 8, float, float4_t, 4, 16, 32)
+ONE(f32_16x16x32_bf8_fp8, char, long, 8, float, float4_t, 4, 16, 32)
+ONE(f32_16x16x32_fp8_bf8, char, long, 8, float, float4_t, 4, 16, 32)
+ONE(f32_16x16x32_fp8_fp8, char, long, 8, float, float4_t, 4, 16, 32)
 #endif
 
 // The lanes of B as BLGP exchanges them.

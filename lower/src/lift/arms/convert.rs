@@ -61,7 +61,7 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         Op::FrexpExp if args.ty(0) == Ty::F16 => by_one(LaneFn::FrexpExpF16, u(0)?).lo16(),
         Op::FrexpExp => args.f(0)?.flush_src().frexp_exp(),
         ops!(alu | special | vector | vector_wide | rounding | float | float_wide) => return None,
-        ops!(legacy | packed | parameters | matrix | salu | mem) => return None,
+        ops!(eight_bits | legacy | packed | parameters | matrix | salu | mem) => return None,
     }))
 }
 

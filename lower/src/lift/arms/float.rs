@@ -63,7 +63,9 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
         Op::Floor => s0.flush_src().floor(),
         ops!(float | float_wide) => return functions(g, inst, args),
         ops!(moves | integer | logic | shifts | bits | compare | salu | mem) => return None,
-        ops!(special | vector | vector_wide | convert | packed | parameters | matrix) => {
+        ops!(
+            special | vector | vector_wide | convert | eight_bits | packed | parameters | matrix
+        ) => {
             return None;
         }
     }))
@@ -389,7 +391,9 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
         Op::CubeTc => return Some(Out::W(call(b, LaneFn::CubeTc, mode, &words(3)?))),
         Op::CubeMa => return Some(Out::W(call(b, LaneFn::CubeMa, mode, &words(3)?))),
         Op::MulLit => return Some(Out::W(call(b, LaneFn::MulLit, mode, &words(3)?))),
-        ops!(alu | special | vector | vector_wide | convert | rounding | legacy) => return None,
+        ops!(alu | special | vector | vector_wide | convert | eight_bits | rounding | legacy) => {
+            return None;
+        }
         ops!(packed | parameters | matrix | salu | mem) => return None,
     }))
 }

@@ -52,7 +52,9 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         Op::Rndne => one(LaneFn::RndneF16),
         Op::FrexpMant => one(LaneFn::FrexpMantF16),
         ops!(moves | integer | logic | shifts | bits | compare | salu | mem) => return None,
-        ops!(special | vector | vector_wide | convert | float_wide | legacy) => return None,
+        ops!(special | vector | vector_wide | convert | eight_bits | float_wide | legacy) => {
+            return None;
+        }
         ops!(packed | parameters | matrix) => return None,
     }))
 }

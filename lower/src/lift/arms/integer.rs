@@ -265,7 +265,9 @@ fn word<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
         Op::MbcntHi => return Some(Out::W(mbcnt_hi(s0, u(1)?))),
         Op::Nop | Op::MovRelSD2 | Op::Mad | Op::Mac | Op::Fma | Op::Fmac => return None,
         Op::AndN2 | Op::OrN2 | Op::Nand | Op::Nor => return None,
-        ops!(special | vector_wide | compare | convert | packed | parameters | matrix) => {
+        ops!(
+            special | vector_wide | compare | convert | eight_bits | packed | parameters | matrix
+        ) => {
             return None;
         }
         ops!(rounding | float | float_wide | legacy | salu | mem) => return None,
@@ -349,6 +351,14 @@ fn mbcnt_hi<'b>(s0: U<'b>, s1: U<'b>) -> U<'b> {
 fn wide<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
     let signed = d.is_signed();
     Some(match op {
+        Op::Mov => Out::D(args.q(0)?),
+        Op::ShlAdd64 => {
+            let (s0, s1, s2) = (args.q(0)?, args.u(1)?, args.q(2)?);
+            let by = s1 & s1.k(7);
+            // More than four places are none.
+            let by = by.k(4).lt_u(by).pick(by.k(0), by);
+            Out::D(s0.shl(by) + s2)
+        }
         Op::Shl => Out::D(args.q(0)?.shl(args.u(1)?)),
         Op::Lshr => Out::D(args.q(0)?.lshr(args.u(1)?)),
         Op::Ashr => Out::D(args.q(0)?.ashr(args.u(1)?)),
@@ -389,10 +399,21 @@ fn wide<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
             let first = call(s1.builder(), LaneFn::MqsadU32, imm, &words);
             Out::X([first, result(first, 1), result(first, 2), result(first, 3)])
         }
-        ops!(moves | arithmetic | integer | logic | bits | compare | special | vector) => {
+        Op::Nop | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => {
             return None;
         }
-        ops!(convert | rounding | float | float_wide | legacy | packed | parameters | matrix) => {
+        ops!(arithmetic | integer | logic | bits | compare | special | vector) => return None,
+        ops!(
+            convert
+                | eight_bits
+                | rounding
+                | float
+                | float_wide
+                | legacy
+                | packed
+                | parameters
+                | matrix
+        ) => {
             return None;
         }
         ops!(salu | mem) => return None,

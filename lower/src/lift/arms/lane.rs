@@ -16,7 +16,9 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
         Op::WriteLane => write_lane(g, inst),
         Op::ReadLane | Op::ReadFirstLane => read_lane(g, inst),
         Op::Swap | Op::ClrExcp => None,
-        ops!(alu | vector | vector_wide | convert | rounding | float | float_wide) => None,
+        ops!(alu | vector | vector_wide | convert | eight_bits | rounding | float | float_wide) => {
+            None
+        }
         ops!(legacy | packed | parameters | matrix | salu | mem) => None,
     };
     match lowered {

@@ -2,7 +2,7 @@
 //! all lanes of them, whatever EXEC is.
 
 use frontend::inst::{Inst, Operand};
-use frontend::op::{Factor, Matrix};
+use frontend::op::{Factor, Matrix, Op};
 use frontend::state::mode;
 use frontend::target::Gfx;
 
@@ -14,7 +14,7 @@ use crate::lift::guest::Guest;
 /// In MODE's field of f32 denormals: those of sources are kept.
 const KEEPS_SOURCES: u32 = 1 << mode::DENORM_F32.trailing_zeros();
 
-/// Lowers `v_mfma`.
+/// Lowers `v_mfma` and `v_smfmac`.
 pub(super) fn lower(g: &Guest<'_>, inst: &Inst, shape: Matrix) -> Lowered {
     match call(g, inst, shape).filter(MatrixCall::is_valid) {
         Some(call) => Lowered::Matrix(call),
@@ -24,7 +24,10 @@ pub(super) fn lower(g: &Guest<'_>, inst: &Inst, shape: Matrix) -> Lowered {
 
 fn call(g: &Guest<'_>, inst: &Inst, shape: Matrix) -> Option<MatrixCall> {
     let [cbsz, abid, blgp] = inst.mods.mfma;
-    let c = if let Operand::Inline { bits, .. } = inst.src[2] {
+    let sparse = matches!(inst.op(), Op::Smfmac(_));
+    let c = if sparse {
+        Addend::Registers(inst.dst[0].vector_register()?)
+    } else if let Operand::Inline { bits, .. } = inst.src[2] {
         Addend::Constant(bits)
     } else {
         Addend::Registers(inst.src[2].vector_register()?)
@@ -39,9 +42,17 @@ fn call(g: &Guest<'_>, inst: &Inst, shape: Matrix) -> Option<MatrixCall> {
         abid,
         // What the field means for f64 on gfx90a is not documented: nothing here.
         blgp: if shape.factor == Factor::F64 { 0 } else { blgp },
-        pairs: g.gfx >= Gfx::Gfx90a,
+        pairs: g.gfx == Gfx::Gfx90a,
         // CDNA2 ISA, 7.1: A and B obey MODE's f32 denormals.
         flush: shape.factor == Factor::F32 && g.mode & KEEPS_SOURCES == 0,
         quiet: g.exact_nan,
+        truncates: g.gfx >= Gfx::Gfx942,
+        // CDNA3 ISA, table 28.
+        saturates: g.gfx >= Gfx::Gfx942 && g.mode & mode::FP16_OVFL != 0,
+        negate: if inst.negates_factors(g.gfx) { blgp } else { 0 },
+        places: match sparse {
+            true => Some(inst.src[2].vector_register()?),
+            false => None,
+        },
     })
 }

@@ -4,6 +4,7 @@
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Atomic, Data, Op, Space};
 use frontend::ops;
+use frontend::registers::loads_to_lds;
 
 use crate::ir::build::types;
 use crate::ir::functions::{EffectFn, atomic_code};
@@ -14,9 +15,9 @@ use crate::lift::value::{Q, U};
 
 /// Lowers a FLAT, GLOBAL or SCRATCH instruction.
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
-    // Compilers do not generate loads to LDS for these targets; the interpreter runs or refuses
-    // them.
-    if inst.mem.lds || inst.mem.tfe {
+    // Compilers generate loads to LDS for targets with instructions of their own only; the
+    // interpreter refuses the others.
+    if inst.mem.lds && !loads_to_lds(inst.desc) || inst.mem.tfe {
         return Lowered::Fallback;
     }
     match access(g, inst, pc, sites) {
@@ -27,6 +28,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
 
 fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<()> {
     match inst.op() {
+        Op::Load(space, data) if inst.mem.lds => load_lds(g, inst, (space, data), pc, sites),
         Op::Load(Space::Scratch, data) => scratch_load(g, inst, data, pc, sites),
         Op::Store(Space::Scratch, data) => scratch_store(g, inst, data, pc, sites),
         Op::Load(space, data) => {
@@ -98,6 +100,33 @@ fn scratch_offset<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Q<'b>, U<'b>)> 
     };
     let base = Q::new(b, g.read_s64(g.gfx.flat_scratch()));
     Some((base, from + from.k(inst.mem.offset as u64)))
+}
+
+/// A load to LDS at M0[17:2] * 4 + offset + 4 * lane.
+fn load_lds(
+    g: &mut Guest<'_>,
+    inst: &Inst,
+    (space, data): (Space, Data),
+    pc: u64,
+    sites: &mut Sites,
+) -> Option<()> {
+    let b = g.b;
+    let mut args = Vec::with_capacity(3);
+    if space == Space::Scratch {
+        let (base, offset) = scratch_offset(g, inst)?;
+        args.extend([offset.v, g.exec_mask(), base.v]);
+    } else {
+        args.extend([address(g, inst)?.v, g.exec_mask()]);
+    }
+    let site = sites.add(pc, inst);
+    let value = b.effect(Ir::Load(space, data, site), &args, types::L32);
+    let m0 = U::new(b, g.read_s32(M0));
+    let first = (m0 & m0.k(0x3_fffc)) + m0.k(inst.mem.offset as u64);
+    let slot = first + m0.lane_id().shl_k(2);
+    let mask = g.exec_mask();
+    let store = Ir::Store(Space::Lds, Data::Dwords(1), site);
+    b.effect(store, &[slot.v, mask, value], types::W32);
+    Some(())
 }
 
 fn scratch_load(
@@ -289,7 +318,7 @@ pub(super) fn atomic(
     let b = g.b;
     let mask = g.exec_mask();
     let d = d.vector_register();
-    let first = if matches!(op, Atomic::FAdd | Atomic::PkFAdd16) {
+    let first = if matches!(op, Atomic::FAdd | Atomic::PkFAdd16 | Atomic::PkFAddBf16) {
         // These depend on MODE.
         let (lo, hi) = if b.ty(address).width == Width::W64 {
             let address = Q::new(b, address);

@@ -10,7 +10,7 @@ use frontend::ty::Ty;
 use crate::ir::functions::LaneFn;
 use crate::ir::{Float, Flush, Op as Ir, Width};
 use crate::lift::arms::operands::{Out, Src, read32};
-use crate::lift::guest::Guest;
+use crate::lift::guest::{Guest, register_behind};
 use crate::lift::value::{Env, F, M, U, call, result as call_result};
 
 // ---- sources
@@ -79,16 +79,17 @@ fn select<'b>(sdwa: &Sdwa, i: usize, word: U<'b>) -> U<'b> {
     }
 }
 
-/// Source 0 of a DPP form, fetched from other lanes, and the lanes whose destination is written
-/// (`None`: all).
+/// Dword `n` of source 0 of a DPP form, fetched from other lanes, and the lanes whose destination is
+/// written (`None`: all).
 pub(super) fn dpp<'b>(
     g: &mut Guest<'b>,
     dpp: &Dpp,
     operand: Operand,
+    n: u8,
 ) -> Option<(U<'b>, Option<M<'b>>)> {
     let b = g.b;
-    let source = if let Some(n) = operand.vector_register() {
-        U::new(b, g.read_v_all(n))
+    let source = if let Some(first) = operand.vector_register() {
+        U::new(b, g.read_v_all(register_behind(first, n)))
     } else {
         read32(g, operand)?
     };

@@ -39,7 +39,17 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
             }
         }
         Op::Nop | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => None,
-        ops!(integer | logic | bits | compare | special | vector | vector_wide | convert) => None,
+        ops!(
+            integer
+                | logic
+                | bits
+                | compare
+                | special
+                | vector
+                | vector_wide
+                | convert
+                | eight_bits
+        ) => None,
         ops!(rounding | float | float_wide | legacy | parameters | matrix | salu | mem) => None,
     }
 }
@@ -297,7 +307,9 @@ fn dot<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
             sum(args, signed, &[call(b, f, 0, &[s0, s1]), s2])
         }
         Op::Mix | Op::MixLo | Op::MixHi => return None,
-        ops!(alu | special | vector | vector_wide | convert | rounding | float) => return None,
+        ops!(alu | special | vector | vector_wide | convert | eight_bits | rounding | float) => {
+            return None;
+        }
         ops!(float_wide | legacy | parameters | matrix | salu | mem) => return None,
     }))
 }

@@ -92,7 +92,7 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     // No page says how indexing affects accumulation registers.
     let mut operands = inst.src.iter().chain(&inst.dst);
     let accumulates = operands.any(|operand| matches!(operand, Operand::Agpr(_)));
-    if matches!(inst.op(), Op::Swap | Op::Mfma(_)) || no_move || accumulates {
+    if matches!(inst.op(), Op::Swap | Op::Mfma(_) | Op::Smfmac(_)) || no_move || accumulates {
         return Lowered::Fallback;
     }
     let site = sites.add(pc, inst);

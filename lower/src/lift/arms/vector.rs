@@ -9,7 +9,9 @@ use frontend::ops;
 use frontend::ty::Ty;
 
 use crate::lift::arms::operands::{Args, Out, Src, read_mask, read32, read64};
-use crate::lift::arms::{Lowered, compare, convert, float, half, integer, lane, modifiers, packed};
+use crate::lift::arms::{
+    Lowered, compare, convert, eight_bits, float, half, integer, lane, modifiers, packed,
+};
 use crate::lift::guest::{Guest, register_behind};
 use crate::lift::value::{M, U};
 
@@ -23,8 +25,10 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
         Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => return accumulation_move(g, inst),
         Op::Mov | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD => {}
         ops!(arithmetic | integer | logic | shifts | bits | compare | vector | vector_wide) => {}
-        ops!(convert | rounding | float | float_wide | legacy | packed) => {}
-        Op::MovRelSD2 | Op::Mfma(_) | ops!(parameters | salu | mem) => return Lowered::Fallback,
+        ops!(convert | eight_bits | rounding | float | float_wide | legacy | packed) => {}
+        Op::MovRelSD2 | Op::Mfma(_) | Op::Smfmac(_) | ops!(parameters | salu | mem) => {
+            return Lowered::Fallback;
+        }
     }
     match (|| {
         let (mut args, enable) = read(g, inst)?;
@@ -47,6 +51,7 @@ fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &mut Args<'b>) -> Option<Ou
         ops!(packed) => packed::compute(g, inst, args),
         ops!(compare) => compare::compute(inst, args),
         ops!(convert) => convert::compute(inst, args),
+        ops!(eight_bits) => eight_bits::compute(inst, args),
         ops!(moves | arithmetic | integer | logic | shifts | bits)
         | ops!(vector | vector_wide | rounding | float | float_wide | legacy) => {
             let ty = inst.desc.ty();
@@ -90,9 +95,14 @@ fn read<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Args<'b>, Option<M<'b>>)>
         }
         let mut value = match (inst.mods.dpp, i) {
             (Some(dpp), 0) => {
-                let (fetched, lanes) = modifiers::dpp(g, &dpp, inst.src[0])?;
+                let (fetched, lanes) = modifiers::dpp(g, &dpp, inst.src[0], 0)?;
                 enable = lanes;
-                Src::W(fetched)
+                if source_ty.bits() == 64 {
+                    let (high, _) = modifiers::dpp(g, &dpp, inst.src[0], 1)?;
+                    Src::D(fetched.pair(high))
+                } else {
+                    Src::W(fetched)
+                }
             }
             _ => read_one(g, inst.src[i], source_ty)?,
         };

@@ -101,6 +101,11 @@ fn user_and_system_sgprs_are_dense_and_in_order() {
                 };
                 expected[12..14].copy_from_slice(&init);
             }
+            if gfx.presets_flat_scratch() && system & 1 != 0 {
+                // The offset is part of FLAT_SCRATCH.
+                assert_eq!(expected.pop(), Some(offset));
+                assert_eq!(wave.sgpr64(102), SCRATCH.0 + u64::from(offset), "{gfx}");
+            }
             expected.resize(102, 0);
             assert_eq!(
                 wave.sgpr[..102],
@@ -122,7 +127,7 @@ fn work_item_ids_go_where_the_target_wants_them() {
                 ..KernelDescriptor::default()
             };
             let wave = wave(gfx, descriptor, &[]);
-            let expected = if gfx == Gfx::Gfx90a {
+            let expected = if gfx.packs_work_item_ids() {
                 [x | y << 10 | z << 20, 0, 0]
             } else {
                 [x, y, z]
@@ -217,6 +222,7 @@ fn register_counts_follow_the_granules() {
         (Gfx::Gfx900, 5 | 3 << 6, 0, 24, 32),
         (Gfx::Gfx90a, 5, 63, 48, 16),
         (Gfx::Gfx90a, 5, 3, 16, 16),
+        (Gfx::Gfx942, 5, 3, 16, 16),
     ] {
         let descriptor = descriptor(rsrc1, rsrc3);
         assert_eq!(super::vgprs(&descriptor, gfx), vgprs, "{gfx} {rsrc1:#x}");

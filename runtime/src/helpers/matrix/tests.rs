@@ -1,3 +1,4 @@
+use frontend::op::F8;
 use frontend::target::Gfx;
 use lower::ir::functions::{EffectFn, LaneFn};
 
@@ -36,6 +37,11 @@ fn call_of(shape: Matrix) -> MatrixCall {
         pairs: true,
         flush: false,
         quiet: false,
+        // These have no other rules.
+        truncates: matches!(shape.factor, Factor::Xf32 | Factor::F8(..)),
+        saturates: false,
+        negate: 0,
+        places: None,
     }
 }
 
@@ -83,7 +89,26 @@ fn f16_of(x: f64) -> u32 {
     sign << 15 | (exponent + 15 - 1023) << 10 | (bits >> 42 & 0x3ff) as u32
 }
 
-/// Sets item `item` of a lane.
+/// The code of a float of 8 bits that has the value.
+fn f8_of(ty: F8, x: f64) -> u64 {
+    let imm = match ty {
+        F8::Fp8 => 0,
+        F8::Bf8 => 1,
+    };
+    let value = |code: u32| f32::from_bits(crate::helpers::eight_bits::widen([code], imm)[0]);
+    let code = (0..256).find(|&code| f64::from(value(code)) == x);
+    code.expect("it has one").into()
+}
+
+/// The type that elements of A or of B have.
+fn of_b(factor: Factor) -> Factor {
+    match factor {
+        Factor::F8(_, b) => Factor::F8(b, b),
+        other => other,
+    }
+}
+
+/// Sets item `item` of a lane; of A for floats of 8 bits.
 fn set(wave: &mut WaveState, first: u16, factor: Factor, (item, lane): (usize, usize), x: f64) {
     let mut put = |item: usize, bits: u32, word: u64| {
         let per = 32 / bits as usize;
@@ -97,7 +122,8 @@ fn set(wave: &mut WaveState, first: u16, factor: Factor, (item, lane): (usize, u
             put(2 * item, 32, x.to_bits());
             put(2 * item + 1, 32, x.to_bits() >> 32);
         }
-        Factor::F32 => put(item, 32, u64::from((x as f32).to_bits())),
+        Factor::F32 | Factor::Xf32 => put(item, 32, u64::from((x as f32).to_bits())),
+        Factor::F8(a, _) => put(item, 8, f8_of(a, x)),
         Factor::F16 => put(item, 16, u64::from(f16_of(x))),
         Factor::Bf16 => put(item, 16, u64::from((x as f32).to_bits() >> 16)),
         Factor::I8 => put(item, 8, x as i64 as u64),
@@ -112,7 +138,9 @@ fn sum_of(wave: &WaveState, first: u16, factor: Factor, (item, lane): (usize, us
             f64::from_bits(u64::from(word(2 * item)) | u64::from(word(2 * item + 1)) << 32)
         }
         Factor::I8 => f64::from(word(item) as i32),
-        Factor::F32 | Factor::F16 | Factor::Bf16 => f64::from(f32::from_bits(word(item))),
+        Factor::F32 | Factor::F16 | Factor::Bf16 | Factor::Xf32 | Factor::F8(..) => {
+            f64::from(f32::from_bits(word(item)))
+        }
     }
 }
 
@@ -122,7 +150,9 @@ fn set_sum(wave: &mut WaveState, first: u16, factor: Factor, at: (usize, usize),
         Factor::I8 => {
             wave.vector_mut(usize::from(first) + at.0)[at.1] = x as i32 as u32;
         }
-        Factor::F32 | Factor::F16 | Factor::Bf16 => set(wave, first, Factor::F32, at, x),
+        Factor::F32 | Factor::F16 | Factor::Bf16 | Factor::Xf32 | Factor::F8(..) => {
+            set(wave, first, Factor::F32, at, x);
+        }
     }
 }
 
@@ -182,26 +212,28 @@ fn products_of_small_integers() {
                 pairs: round & 8 != 0,
                 c: Addend::Registers(if round % 3 == 0 { C } else { D }),
                 quiet: round & 1 != 0,
+                truncates: round & 4 != 0 || call_of(shape).truncates,
+                saturates: round % 5 == 0,
                 ..call_of(shape)
             };
             let Addend::Registers(c_register) = call.c else {
                 continue;
             };
             let mut wave = WaveState::new_boxed();
-            let mut fill = |wave: &mut WaveState, first| {
+            let mut fill = |wave: &mut WaveState, first, factor| {
                 let mut all = vec![vec![vec![0.0; k]; size]; blocks];
                 for (b, rows) in all.iter_mut().enumerate() {
                     for (i, row) in rows.iter_mut().enumerate() {
                         for (k, x) in row.iter_mut().enumerate() {
                             *x = small(&mut random);
-                            set(wave, first, shape.factor, factor_at(shape, b, i, k), *x);
+                            set(wave, first, factor, factor_at(shape, b, i, k), *x);
                         }
                     }
                 }
                 all
             };
-            let a = fill(&mut wave, A);
-            let b = fill(&mut wave, B);
+            let a = fill(&mut wave, A, shape.factor);
+            let b = fill(&mut wave, B, of_b(shape.factor));
             // B as the lanes have it after BLGP.
             let mut lanes_of_b = vec![[0.0; 64]; MatrixCall::per_lane(shape) as usize];
             for (block, columns) in b.iter().enumerate() {
@@ -258,10 +290,11 @@ fn registers_may_overlap() {
             for n in 0..64 {
                 *wave.vector_mut(n) = array::from_fn(|_| match shape.factor {
                     Factor::F64 => 0x3ff0_0000 + random.below(16) as u32,
-                    Factor::F32 => (small(&mut random) as f32).to_bits(),
+                    Factor::F32 | Factor::Xf32 => (small(&mut random) as f32).to_bits(),
                     Factor::F16 => 0x3c00_3c00 + random.below(16) as u32 * 0x10_0010,
                     Factor::Bf16 => 0x3f80_3f80 + random.below(16) as u32 * 0x1_0001,
                     Factor::I8 => random.bits() as u32,
+                    Factor::F8(..) => 0x3c3c_3c3c + random.below(16) as u32 * 0x0001_0100,
                 });
             }
             let mut register = || random.below(24) as u16;
@@ -291,7 +324,8 @@ fn registers_may_overlap() {
 fn rounding_of_each_generation() {
     for shape in shapes() {
         let wide = MatrixCall::factor_registers(shape) == 2;
-        if shape.k < 4 || shape.factor == Factor::I8 || shape.factor == Factor::F32 {
+        let new = matches!(shape.factor, Factor::Xf32 | Factor::F8(..));
+        if shape.k < 4 || shape.factor == Factor::I8 || shape.factor == Factor::F32 || new {
             continue;
         }
         for pairs in [false, true] {
@@ -337,7 +371,9 @@ fn constants_and_denormals() {
         let bits = match shape.factor {
             Factor::F64 => 2.5f64.to_bits(),
             Factor::I8 => 7,
-            Factor::F32 | Factor::F16 | Factor::Bf16 => u64::from(2.5f32.to_bits()),
+            Factor::F32 | Factor::F16 | Factor::Bf16 | Factor::Xf32 | Factor::F8(..) => {
+                u64::from(2.5f32.to_bits())
+            }
         };
         let call = MatrixCall {
             c: Addend::Constant(bits),
@@ -416,5 +452,135 @@ fn widening_of_f16() {
             "{bits:x}"
         );
         assert_eq!(got.is_sign_negative(), bits >> 15 != 0, "{bits:x}");
+    }
+}
+
+/// Sparse rows of A have two of each four values of K, where the register of places says.
+#[test]
+fn sparse_products_of_small_integers() {
+    const PLACES: u16 = 500;
+    let mut random = Random::new(5);
+    let rows = frontend::isa::all().filter_map(|row| match row.op {
+        frontend::Op::Smfmac(shape) => Some(shape),
+        _ => None,
+    });
+    for shape in rows {
+        let (size, k) = (usize::from(shape.size), usize::from(shape.k));
+        let per_lane = MatrixCall::per_lane(shape) as usize;
+        let stored = per_lane / 2;
+        for round in 0..16u8 {
+            let call = MatrixCall {
+                c: Addend::Registers(D),
+                places: Some(PLACES),
+                cbsz: round >> 2 & 1,
+                abid: round & 3,
+                saturates: round & 8 != 0,
+                truncates: true,
+                ..call_of(shape)
+            };
+            let set_number = if call.cbsz == 0 {
+                usize::from(call.abid) % (16 / stored)
+            } else {
+                0
+            };
+            let mut wave = WaveState::new_boxed();
+            // The places differ in the sets that do not count.
+            *wave.vector_mut(PLACES.into()) = array::from_fn(|_| random.bits() as u32);
+            let mut a = vec![vec![0.0; k]; size];
+            for lane in 0..64 {
+                for pair in 0..stored / 2 {
+                    let first = random.below(3) as usize;
+                    let second = first + 1 + random.below(3 - first as u64) as usize;
+                    for (n, place) in [first, second].into_iter().enumerate() {
+                        let item = 2 * pair + n;
+                        let shift = 2 * (stored * set_number + item);
+                        let places = &mut wave.vector_mut(PLACES.into())[lane];
+                        *places = *places & !(3 << shift) | (place as u32) << shift;
+                        let x = small(&mut random);
+                        set(&mut wave, A, shape.factor, (item, lane), x);
+                        a[lane % size][lane / size * per_lane + 4 * pair + place] = x;
+                    }
+                }
+            }
+            let mut b = vec![vec![0.0; k]; size];
+            for (j, column) in b.iter_mut().enumerate() {
+                for (k, x) in column.iter_mut().enumerate() {
+                    *x = small(&mut random);
+                    let at = factor_at(shape, 0, j, k);
+                    set(&mut wave, B, of_b(shape.factor), at, *x);
+                }
+            }
+            let mut want = Vec::new();
+            for at in sums(shape) {
+                let c = small(&mut random);
+                set_sum(&mut wave, D, shape.factor, at, c);
+                let (_, i, j) = element(shape, at.0, at.1);
+                want.push(c + a[i].iter().zip(&b[j]).map(|(x, y)| x * y).sum::<f64>());
+            }
+            let after = runs(&call, &wave);
+            for (at, want) in sums(shape).zip(want) {
+                assert_eq!(sum_of(&after, D, shape.factor, at), want, "{call:?} {at:?}");
+            }
+        }
+    }
+}
+
+/// gfx942: the check vector of MMA-Sim, limits of sums, and negations of f64.
+#[test]
+fn rules_of_gfx942() {
+    for shape in shapes() {
+        let factor = shape.factor;
+        let mut wave = WaveState::new_boxed();
+        let values = match factor {
+            Factor::F16 | Factor::Bf16 | Factor::Xf32 => Some((
+                [-8192.0, -0.5, -0.25, -0.125],
+                [1024.0, 1.0, 1.0, 1.0],
+                -0.5,
+            )),
+            Factor::F8(F8::Bf8, F8::Bf8) => Some((
+                [-8192.0, -0.5, -0.25, -0.125],
+                [1024.0, 1.0, 1.0, 1.0],
+                -1.0,
+            )),
+            Factor::F64 => Some(([1.0, 2.0, 0.0, 0.0], [1.0, 3.0, 0.0, 0.0], 8_388_615.0)),
+            Factor::F32 | Factor::I8 | Factor::F8(..) => None,
+        };
+        if shape.k < 4 || MatrixCall::factor_registers(shape) < 2 {
+            continue;
+        }
+        let Some((x, y, want)) = values else { continue };
+        for b in 0..usize::from(shape.blocks) {
+            for i in 0..usize::from(shape.size) {
+                for k in 0..4 {
+                    let at = factor_at(shape, b, i, k);
+                    set(&mut wave, A, factor, at, x[k]);
+                    set(&mut wave, B, of_b(factor), at, y[k]);
+                }
+            }
+        }
+        sums(shape).for_each(|at| set_sum(&mut wave, C, factor, at, 8_388_608.0));
+        let call = MatrixCall {
+            truncates: true,
+            ..call_of(shape)
+        };
+        for negate in 0..8u8 {
+            let double = factor == Factor::F64;
+            let sign = |bits: u8| {
+                if bits.count_ones() & 1 != 0 {
+                    -1.0
+                } else {
+                    1.0
+                }
+            };
+            let want = match double {
+                true => sign(negate & 4) * 8_388_608.0 + sign(negate & 3) * 7.0,
+                false => want,
+            };
+            let negate = if double { negate } else { 0 };
+            let after = runs(&MatrixCall { negate, ..call }, &wave);
+            for at in sums(shape) {
+                assert_eq!(sum_of(&after, D, factor, at), want, "{shape:?} {negate}");
+            }
+        }
     }
 }

@@ -123,6 +123,7 @@ macro_rules! atomics {
                     | Atomic::FMax
                     | Atomic::FAdd
                     | Atomic::PkFAdd16
+                    | Atomic::PkFAddBf16
                     | Atomic::Mskor
                     | Atomic::Wrap => return false,
                 }

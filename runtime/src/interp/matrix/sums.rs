@@ -21,11 +21,17 @@ pub(super) fn double(bits: u32) -> f64 {
     f64::from(f32::from_bits(bits))
 }
 
-/// f32 on all targets: fused, one product after the other. (S)
-pub(super) fn fused_f32(sum: u64, a: &[u32], b: &[u32]) -> u64 {
+/// f32 on all targets: fused, one product after the other. (S) If it `saturates`, an overflow gives the largest number.
+pub(super) fn fused_f32(sum: u64, a: &[u32], b: &[u32], saturates: bool) -> u64 {
     let products = a.iter().zip(b);
     let sum = products.fold(value_f32(sum), |sum, (&a, &b)| {
-        f32::from_bits(a).mul_add(f32::from_bits(b), sum)
+        let (a, b) = (f32::from_bits(a), f32::from_bits(b));
+        let next = a.mul_add(b, sum);
+        let overflows = next.is_infinite() && [a, b, sum].iter().all(|x| x.is_finite());
+        match saturates && overflows {
+            true => f32::MAX.copysign(next),
+            false => next,
+        }
     });
     bits_f32(sum)
 }
@@ -48,6 +54,13 @@ pub(super) fn wrapping_i32(sum: u64, a: &[i32], b: &[i32]) -> u64 {
     let products = a.iter().zip(b).map(|(a, b)| a * b);
     let sum = products.fold(sum as i32, i32::wrapping_add);
     u64::from(sum as u32)
+}
+
+/// i8 on gfx942 where MODE.FP16_OVFL is set: all products of a block are given.
+pub(super) fn limited_i32(sum: u64, a: &[i32], b: &[i32]) -> u64 {
+    let products = a.iter().zip(b).map(|(a, b)| i64::from(a * b));
+    let sum = products.fold(i64::from(sum as i32), |sum, product| sum + product);
+    u64::from(sum.clamp(i32::MIN.into(), i32::MAX.into()) as u32)
 }
 
 /// f16 and bf16 on gfx908: the exact sum, rounded once; nothing is flushed and zero is positive.

@@ -1,11 +1,12 @@
 use frontend::inst::Operand;
-use frontend::op::{Factor, Matrix};
+use frontend::op::{F8, Factor, Matrix};
 use frontend::{Gfx, InstDesc, LANES, Op, isa};
 
 use crate::engine::Exit;
+use crate::interp::eight_bits;
 use crate::interp::testing::Machine;
 
-const TARGETS: [Gfx; 2] = [Gfx::Gfx908, Gfx::Gfx90a];
+const TARGETS: [Gfx; 3] = [Gfx::Gfx908, Gfx::Gfx90a, Gfx::Gfx942];
 
 /// Registers of the operands: A, B, C and D are apart.
 const A: usize = 0;
@@ -38,10 +39,17 @@ fn small(seed: &mut u32) -> i32 {
     (*seed >> 20) as i32 % 9 - 4
 }
 
-/// The bits of a small integer as an element of a factor.
-fn factor_bits(factor: Factor, value: i32) -> u64 {
+/// The bits of a small integer as an element of A, or of B.
+fn factor_bits(factor: Factor, is_b: bool, value: i32) -> u64 {
     let float = value as f32;
     match factor {
+        Factor::Xf32 => float.to_bits().into(),
+        Factor::F8(a, b) => {
+            let ty = if is_b { b } else { a };
+            let mut codes = 0..256;
+            let code = codes.find(|&code| eight_bits::to_f32(ty, code) == float);
+            code.unwrap().into()
+        }
         Factor::F64 => f64::from(value).to_bits(),
         Factor::F32 => float.to_bits().into(),
         Factor::F16 => half::f16::from_f32(float).to_bits().into(),
@@ -54,7 +62,9 @@ fn factor_bits(factor: Factor, value: i32) -> u64 {
 fn sum_bits(factor: Factor, value: i32) -> u64 {
     match factor {
         Factor::F64 => f64::from(value).to_bits(),
-        Factor::F32 | Factor::F16 | Factor::Bf16 => (value as f32).to_bits().into(),
+        Factor::F32 | Factor::F16 | Factor::Bf16 | Factor::Xf32 | Factor::F8(..) => {
+            (value as f32).to_bits().into()
+        }
         Factor::I8 => (value as u32).into(),
     }
 }
@@ -134,13 +144,14 @@ impl Whole {
             for item in 0..held {
                 let at = self.factor_at(lane, item);
                 for (first, of, acc) in [(A, &self.a, acc[0]), (B, &self.b, acc[1])] {
+                    let is_b = first == B;
                     let file = if acc { &mut wave.agpr } else { &mut wave.vgpr };
                     put(
                         &mut file[first..],
                         bits,
                         lane,
                         item,
-                        factor_bits(factor, of[at]),
+                        factor_bits(factor, is_b, of[at]),
                     );
                 }
             }
@@ -200,9 +211,12 @@ impl Whole {
                         let [low, high] = [0, 1].map(|n| u64::from(file[D + 2 * item + n][lane]));
                         low | high << 32
                     }
-                    Factor::F32 | Factor::F16 | Factor::Bf16 | Factor::I8 => {
-                        file[D + item][lane].into()
-                    }
+                    Factor::F32
+                    | Factor::F16
+                    | Factor::Bf16
+                    | Factor::I8
+                    | Factor::Xf32
+                    | Factor::F8(..) => file[D + item][lane].into(),
                 };
                 let want = sum_bits(factor, want[self.sum_at(place)]);
                 assert_eq!(got, want, "{what}: lane {lane} item {item} {place:?}");
@@ -245,7 +259,7 @@ fn whole_matrices() {
             }
         }
     }
-    assert_eq!(count, 20 + 27);
+    assert_eq!(count, 20 + 27 + 32);
 }
 
 /// The destination may be the registers of C, and constants are values of all elements.
@@ -347,6 +361,28 @@ fn rounding_differs_between_generations() {
         assert_eq!(run(old, name, f16), -0.875, "{name}");
         assert_eq!(run(new, name, f16), 0., "{name}");
     }
+    let newest = Gfx::Gfx942;
+    for name in [
+        "v_mfma_f32_32x32x4f16",
+        "v_mfma_f32_16x16x16_f16",
+        "v_mfma_f32_4x4x4f16",
+    ] {
+        assert_eq!(run(newest, name, f16), -0.5, "{name}");
+    }
+    for name in ["v_mfma_f32_32x32x8_bf16", "v_mfma_f32_4x4x4bf16_1k"] {
+        assert_eq!(run(newest, name, bf16), -0.5, "{name}");
+    }
+    for name in ["v_mfma_f32_32x32x4_xf32", "v_mfma_f32_16x16x8_xf32"] {
+        let f32s = |values: &[f32]| values.iter().map(|x| x.to_bits().into()).collect();
+        assert_eq!(run(newest, name, f32s), -0.5, "{name}");
+    }
+    for name in ["v_mfma_f32_32x32x16_bf8_bf8", "v_mfma_f32_16x16x32_bf8_bf8"] {
+        let bf8 = |values: &[f32]| {
+            let code = |&x: &f32| (0..256).find(|&code| eight_bits::to_f32(F8::Bf8, code) == x);
+            values.iter().map(|x| code(x).unwrap().into()).collect()
+        };
+        assert_eq!(run(newest, name, bf8), -1., "{name}");
+    }
     for name in ["v_mfma_f32_32x32x4bf16", "v_mfma_f32_16x16x8bf16"] {
         assert_eq!(run(old, name, bf16), -0.875, "{name}");
         assert_eq!(run(new, name, bf16), -0.375, "{name}");
@@ -400,10 +436,11 @@ fn infinities_and_nans() {
         assert_eq!(run(&[0x7c00, 0, 0, 0], 0xff80_0000), 0x7fc0_0000);
         assert_eq!(run(&[0, 0, 0, 0], 0xffff_ffff), 0x7fc0_0000);
         let big = bf16(&[f32::MAX / 2.; 2]);
-        assert_eq!(
-            uniform(gfx, "v_mfma_f32_4x4x2bf16", &big, &big, 0),
-            0x7f80_0000
-        );
+        let name = match gfx {
+            Gfx::Gfx942 => "v_mfma_f32_4x4x4bf16_1k",
+            _ => "v_mfma_f32_4x4x2bf16",
+        };
+        assert_eq!(uniform(gfx, name, &big, &big, 0), 0x7f80_0000);
     }
 }
 

@@ -12,7 +12,9 @@ fn rocminfo_lists_the_gpu() {
     if !installed("rocminfo", "rocminfo") {
         return;
     }
-    for gpu in ["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"] {
+    for gpu in [
+        "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942",
+    ] {
         let Some(out) = exec(&["--gpu", gpu, "rocminfo"]) else {
             return;
         };

@@ -11,7 +11,10 @@ use crate::snippet::agprs;
 
 /// Is it of the matrix unit, and in its encoding?
 pub(super) fn is_matrix(op: Op) -> bool {
-    matches!(op, Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite)
+    matches!(
+        op,
+        Op::Mfma(_) | Op::Smfmac(_) | Op::AccVgprRead | Op::AccVgprWrite
+    )
 }
 
 /// Makes accumulation registers of the data of a memory instruction, if its encoding has them.
@@ -35,7 +38,7 @@ pub(super) fn random(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> 
     let first = 0x1a7 << 23 | opcode << 16;
     let count = agprs(gfx) as u32;
     match desc.op {
-        Op::Mfma(shape) => product(r, gfx, desc, shape, first),
+        Op::Mfma(shape) | Op::Smfmac(shape) => product(r, gfx, desc, shape, first),
         Op::AccVgprRead => [
             first | 1 << 14 | r.below(VGPRS - 4),
             3 << 27 | 256 | r.below(count),
@@ -61,7 +64,7 @@ fn tuple(r: &mut Random, gfx: Gfx, acc: bool, regs: u32) -> u32 {
 
 fn product(r: &mut Random, gfx: Gfx, desc: &InstDesc, shape: Matrix, first: u32) -> [u32; 2] {
     let regs = desc.dst[0].regs();
-    let factor_regs = desc.src[0].regs();
+    let sparse = matches!(desc.op, Op::Smfmac(_));
     let unified = gfx.has_unified_vgprs();
     let acc = !unified || regs > VGPRS - 4 || r.once_in(2);
     let d = match acc {
@@ -70,16 +73,24 @@ fn product(r: &mut Random, gfx: Gfx, desc: &InstDesc, shape: Matrix, first: u32)
         false => r.below(VGPRS - 3 - regs) & !1,
     };
     let (a_acc, b_acc) = (r.once_in(2), r.once_in(2));
-    let a = tuple(r, gfx, a_acc, factor_regs);
-    let b = tuple(r, gfx, b_acc, factor_regs);
+    let a = tuple(r, gfx, a_acc, desc.src[0].regs());
+    let b = tuple(r, gfx, b_acc, desc.src[1].regs());
     let c = match tuple(r, gfx, acc, regs) {
+        // Where the values of A belong.
+        _ if sparse => 256 + r.below(VGPRS),
         _ if r.once_in(4) => 128 + r.below(65),
         // Sums may be added in place; other overlaps are not valid.
         c if c.abs_diff(d) < regs => 256 + d,
         c => 256 + c,
     };
     let mut fields = [0; 3];
-    if shape.factor != Factor::F64 && r.once_in(2) {
+    if shape.factor == Factor::F64 {
+        if gfx >= Gfx::Gfx942 && r.once_in(2) {
+            fields[2] = r.below(8);
+        }
+    } else if sparse {
+        fields = [r.below(2), r.below(4), 0];
+    } else if r.once_in(2) {
         let cbsz = r.below(shape.blocks.ilog2() + 1);
         fields = [cbsz, r.below(1 << cbsz), r.below(8)];
     }

@@ -149,6 +149,9 @@ fn flat(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> Vec<u32> {
             } else {
                 SADDR_OFF
             };
+            if gfx.adds_scratch_offsets() && !r.once_in(8) {
+                low |= 1 << 13;
+            }
             *r.pick(&[prepared::SCRATCH_V, prepared::FRAME_V])
         }
     };
