@@ -1,5 +1,7 @@
 //! Stack slots for calls of the runtime.
 
+use frontend::op::MatrixKinds;
+
 use super::code::{Code, offset32};
 use crate::ir::matrix::{Addend, MAX_CALLS, STAGED};
 use crate::ir::{Args, MatrixCall};
@@ -77,7 +79,10 @@ impl Calls {
             .get_or_insert_with(|| code.b.func.stack_slot(most));
         let reads = calls.iter().flat_map(MatrixCall::reads);
         let staged = reads.map(|n| (n + 1).saturating_sub(STAGED)).max();
-        let header = calls.len() as u64 | u64::from(staged.unwrap_or(0)) << 32;
+        let kinds = calls.iter().map(|call| MatrixKinds::of(call.shape));
+        let kinds = kinds.fold(MatrixKinds::default(), MatrixKinds::with);
+        let staged = u64::from(staged.unwrap_or(0)) << 32;
+        let header = calls.len() as u64 | u64::from(kinds.0) << 8 | staged;
         let mut words = vec![Some(header)];
         for (i, call) in calls.iter().enumerate() {
             let joined = i > 0 && call.continues(&calls[i - 1]);

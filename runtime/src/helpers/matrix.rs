@@ -44,14 +44,16 @@ struct Work<'a> {
 /// The context's wave is the running wave, which nothing else accesses during the call, and there
 /// are the words that `EffectFn::Matrix` gets.
 #[inline(always)]
-unsafe fn decoded<'a>(ctx: *const Context, words: *const u64) -> Work<'a> {
+unsafe fn decoded<'a>(ctx: *mut Context, words: *const u64) -> Work<'a> {
     // SAFETY: the caller's.
     let header = unsafe { *words };
-    let (count, slots) = (header as u32 as usize, (header >> 32) as usize);
+    let (count, slots) = (header as u8 as usize, (header >> 32) as usize);
     // SAFETY: the caller's.
     let calls = unsafe { std::slice::from_raw_parts(words.add(1).cast::<[u64; 3]>(), count) };
     // SAFETY: the caller's.
-    let (wave, frame) = unsafe { ((*ctx).wave, (*ctx).frame) };
+    let context = unsafe { &mut *ctx };
+    context.matrix_kinds |= header as u32 >> 8;
+    let (wave, frame) = (context.wave, context.frame);
     // SAFETY: the field is within the wave.
     let first = unsafe { wave.byte_add(offset_of!(WaveState, vgpr)) };
     // SAFETY: accumulation registers lie right behind the VGPRs, as `WaveState` asserts.
@@ -198,13 +200,36 @@ fn run(
         let first = call_of(words);
         if first.shape.factor == Factor::F32 && first.shape.size >= 16 && is_direct(&first) {
             sum_so_far(&first, rows);
-            let (factors, d) = in_place(chain, &first, rows, staged);
-            f32_rows(first.shape, &factors[..chain.len()], d);
-            finish(&first, d);
+            // An array of all would take as long as a small product.
+            if chain.len() == 1 {
+                let (factors, d) = in_place::<1>(chain, &first, rows, staged);
+                f32_rows(first.shape, &factors, d);
+                finish(&first, d);
+            } else {
+                let (factors, d) = in_place::<MAX_CALLS>(chain, &first, rows, staged);
+                f32_rows(first.shape, &factors[..chain.len()], d);
+                finish(&first, d);
+            }
             continue;
         }
-        for &words in chain {
-            one(&call_of(words), rows, staged, &f32_rows, &others);
+        for words in chain {
+            let call = call_of(*words);
+            if is_direct(&call) {
+                sum_so_far(&call, rows);
+                let ([factors], d) = in_place(std::slice::from_ref(words), &call, rows, staged);
+                multiply(&call, factors, d, &f32_rows, &others);
+                continue;
+            }
+            // The sources are read before anything is written: D may be any of their registers.
+            let (a, b) = factors(&call, rows, staged);
+            let count = MatrixCall::factor_registers(call.shape) as usize;
+            let factors = Factors {
+                a: &a[..count],
+                b: &b[..count],
+                source: Source::of_call(&call),
+            };
+            let d = sum_so_far(&call, rows);
+            multiply(&call, factors, d, &f32_rows, &others);
         }
     }
 }
@@ -215,25 +240,16 @@ fn call_of(words: [u64; 3]) -> MatrixCall {
     MatrixCall::from_words(words).expect("bug: code passes the words of a call")
 }
 
-/// Multiplies the factors of one instruction.
+/// Multiplies the factors of one instruction; D has the elements of C.
 #[inline(always)]
-fn one(
+fn multiply(
     call: &MatrixCall,
-    rows: &mut [Lanes; VECTOR_REGISTERS],
-    staged: &Rows,
+    factors: Factors<'_>,
+    d: &mut Rows,
     f32_rows: &impl Fn(Matrix, &[Factors<'_>], &mut Rows),
     others: &impl Fn(&MatrixCall, Factors<'_>, &mut Rows) -> bool,
 ) {
     let shape = call.shape;
-    // The sources are read before anything is written: D may be any of their registers.
-    let (a, b) = factors(call, rows, staged);
-    let count = MatrixCall::factor_registers(shape) as usize;
-    let factors = Factors {
-        a: &a[..count],
-        b: &b[..count],
-        source: Source::of_call(call),
-    };
-    let d = sum_so_far(call, rows);
     if others(call, factors, d) {
         finish(call, d);
         return;
@@ -252,34 +268,33 @@ fn one(
 /// Can A and B be read where they are while D is written?
 #[inline(always)]
 fn is_direct(call: &MatrixCall) -> bool {
-    let d = call.writes();
-    let outside = !d.contains(&call.a) && !d.contains(&call.b);
-    outside && call.blgp == 0 && !call.flush
+    let (d, count) = (call.writes(), MatrixCall::factor_registers(call.shape));
+    let outside = |n: u16| n + count <= d.start || d.end <= n;
+    outside(call.a) && outside(call.b) && call.blgp == 0 && !call.flush
 }
 
-/// The factors of a chain of instructions of one register each where they are, and its D. All have the
-/// fields and the D of the first, which [`is_direct`]; their factors are outside of D too.
+/// The factors of a chain of instructions where they are, and its D. All have the fields and the D of
+/// the first, which [`is_direct`]; their factors are outside of D too.
 #[inline(always)]
-fn in_place<'a>(
+fn in_place<'a, const N: usize>(
     chain: &[[u64; 3]],
     first: &MatrixCall,
     rows: &'a mut [Lanes; VECTOR_REGISTERS],
     staged: &'a Rows,
-) -> ([Factors<'a>; MAX_CALLS], &'a mut Rows) {
+) -> ([Factors<'a>; N], &'a mut Rows) {
     let d = range(first.writes());
     let (below, from) = rows.split_at_mut(d.start);
     let (sums, above) = from.split_at_mut(d.len());
     let (below, above) = (&*below, &*above);
-    let row = |n: u16| {
+    let count = MatrixCall::factor_registers(first.shape) as usize;
+    let tuple = |n: u16| {
         let n = usize::from(n);
         if n < d.start {
-            &below[n..=n]
+            &below[n..][..count]
         } else if n < VECTOR_REGISTERS {
-            let n = n - d.end;
-            &above[n..=n]
+            &above[n - d.end..][..count]
         } else {
-            let n = n - VECTOR_REGISTERS;
-            &staged[n..=n]
+            &staged[n - VECTOR_REGISTERS..][..count]
         }
     };
     let source = Source::of_call(first);
@@ -288,12 +303,12 @@ fn in_place<'a>(
         b: &[],
         source,
     };
-    let mut factors = [none; MAX_CALLS];
+    let mut factors = [none; N];
     for (factors, &[registers, ..]) in factors.iter_mut().zip(chain) {
         let [a, b] = MatrixCall::factors_of(registers);
         *factors = Factors {
-            a: row(a),
-            b: row(b),
+            a: tuple(a),
+            b: tuple(b),
             source,
         };
     }

@@ -17,7 +17,7 @@
 //! * i8 sums wrap.
 
 use frontend::inst::Operand;
-use frontend::op::{Factor, Matrix};
+use frontend::op::{Factor, Matrix, MatrixKinds};
 use frontend::{Gfx, LANES};
 
 use super::observe::Observer;
@@ -235,6 +235,8 @@ fn bf16_to_f32(bits: u64) -> u32 {
 impl<O: Observer> Exec<'_, '_, O> {
     /// `v_mfma_*`. All sources are read before the destination is written, which may overlap them.
     pub(crate) fn exec_mfma(&mut self, shape: Matrix) -> Run<()> {
+        let kinds = &mut self.group.stats.matrix_kinds;
+        *kinds = kinds.with(MatrixKinds::of(shape));
         let layout = Layout::of(shape);
         let to = self.vector_range(self.inst.dst[0], layout.sums())?;
         let fields = match shape.factor {

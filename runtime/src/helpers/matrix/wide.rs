@@ -221,10 +221,11 @@ unsafe fn rows<const N: usize, A: Arithmetic>(
                     let from = from.expect("a row of D lies within the lanes");
                     from.as_mut_ptr().cast::<__m512i>()
                 };
-                // SAFETY: the caller's; there are 16 words.
-                let mut sums: [__m512i; 8] = array::from_fn(|h| unsafe {
-                    arithmetic.begin(_mm512_loadu_si512(at(h)), excess)
-                });
+                let mut sums = [excess; 8];
+                for (h, sum) in sums.iter_mut().enumerate() {
+                    // SAFETY: the caller's; there are 16 words.
+                    *sum = unsafe { arithmetic.begin(_mm512_loadu_si512(at(h)), excess) };
+                }
                 for k in 0..steps {
                     // SAFETY: as above.
                     let y = unsafe { arithmetic.b(b_lane(k)) };
@@ -255,21 +256,19 @@ unsafe fn fours<A: Arithmetic>(arithmetic: &A, d: &mut Rows) {
             let none = _mm512_setzero_si512();
             (arithmetic.b(lane), arithmetic.excess(lane, none))
         };
-        let mut row = |i: usize, x: A::Values| {
-            let at = d[i][lane..].first_chunk_mut::<16>();
-            let at = at.expect("16 lanes").as_mut_ptr().cast::<__m512i>();
-            // SAFETY: the caller's; there are 16 words.
-            unsafe {
-                let sum = arithmetic.begin(_mm512_loadu_si512(at), excess);
-                _mm512_storeu_si512(at, arithmetic.add(sum, x, y));
-            }
-        };
         // SAFETY: the caller's; the lanes are some.
         unsafe {
-            row(0, arithmetic.a_of_four::<0x00>(lane));
-            row(1, arithmetic.a_of_four::<0x55>(lane));
-            row(2, arithmetic.a_of_four::<0xaa>(lane));
-            row(3, arithmetic.a_of_four::<0xff>(lane));
+            let mut sums = [excess; 4];
+            for (i, sum) in sums.iter_mut().enumerate() {
+                *sum = arithmetic.begin(load(&d[i], lane), excess);
+            }
+            sums[0] = arithmetic.add(sums[0], arithmetic.a_of_four::<0x00>(lane), y);
+            sums[1] = arithmetic.add(sums[1], arithmetic.a_of_four::<0x55>(lane), y);
+            sums[2] = arithmetic.add(sums[2], arithmetic.a_of_four::<0xaa>(lane), y);
+            sums[3] = arithmetic.add(sums[3], arithmetic.a_of_four::<0xff>(lane), y);
+            for (i, sum) in sums.into_iter().enumerate() {
+                _mm512_storeu_si512(d[i][lane..][..16].as_mut_ptr().cast(), sum);
+            }
         }
     }
 }
@@ -350,19 +349,37 @@ impl<const P: usize> Arithmetic for Paired<P> {
     #[inline(always)]
     unsafe fn all(&self, lane: usize) -> [__m512; P] {
         // SAFETY: the caller's.
-        array::from_fn(|t| unsafe { _mm512_set1_ps(*self.a[t].get_unchecked(lane)) })
+        unsafe {
+            let mut values = [_mm512_setzero_ps(); P];
+            for t in 0..P {
+                values[t] = _mm512_set1_ps(*self.a[t].get_unchecked(lane));
+            }
+            values
+        }
     }
 
     #[inline(always)]
     unsafe fn b(&self, lane: usize) -> [__m512; P] {
         // SAFETY: the caller's.
-        array::from_fn(|t| unsafe { load_floats(&self.b[t], lane) })
+        unsafe {
+            let mut values = [_mm512_setzero_ps(); P];
+            for t in 0..P {
+                values[t] = load_floats(&self.b[t], lane);
+            }
+            values
+        }
     }
 
     #[inline(always)]
     unsafe fn a_of_four<const I: i32>(&self, lane: usize) -> [__m512; P] {
         // SAFETY: the caller's.
-        array::from_fn(|t| unsafe { _mm512_permute_ps::<I>(load_floats(&self.a[t], lane)) })
+        unsafe {
+            let mut values = [_mm512_setzero_ps(); P];
+            for t in 0..P {
+                values[t] = _mm512_permute_ps::<I>(load_floats(&self.a[t], lane));
+            }
+            values
+        }
     }
 
     #[inline(always)]
@@ -377,8 +394,9 @@ impl<const P: usize> Arithmetic for Paired<P> {
         unsafe {
             let mut both = _mm512_add_ps(_mm512_mul_ps(x[0], y[0]), _mm512_mul_ps(x[1], y[1]));
             if P == 4 {
-                let last = [2 % P, 3 % P].map(|t| _mm512_mul_ps(x[t], y[t]));
-                both = _mm512_add_ps(both, _mm512_add_ps(last[0], last[1]));
+                let third = _mm512_mul_ps(x[2 % P], y[2 % P]);
+                let fourth = _mm512_mul_ps(x[3 % P], y[3 % P]);
+                both = _mm512_add_ps(both, _mm512_add_ps(third, fourth));
             }
             _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(sum), both))
         }
@@ -565,7 +583,13 @@ unsafe fn exact<const P: usize>(
 /// The host has these features.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
 unsafe fn doubles_of<const P: usize>(items: &Items<P>) -> Doubles<P> {
-    items.map(|item| item.map(f64::from))
+    let mut doubles = [[0.0; 64]; P];
+    for (to, from) in doubles.iter_mut().zip(items) {
+        for (to, &from) in to.iter_mut().zip(from) {
+            *to = f64::from(from);
+        }
+    }
+    doubles
 }
 
 impl<const P: usize> Arithmetic for Exact<P> {
@@ -575,23 +599,38 @@ impl<const P: usize> Arithmetic for Exact<P> {
     #[inline(always)]
     unsafe fn all(&self, lane: usize) -> [[__m512d; 2]; P] {
         // SAFETY: the caller's.
-        array::from_fn(|t| unsafe { [_mm512_set1_pd(*self.a[t].get_unchecked(lane)); 2] })
+        unsafe {
+            let mut values = [[_mm512_setzero_pd(); 2]; P];
+            for t in 0..P {
+                values[t] = [_mm512_set1_pd(*self.a[t].get_unchecked(lane)); 2];
+            }
+            values
+        }
     }
 
     #[inline(always)]
     unsafe fn b(&self, lane: usize) -> [[__m512d; 2]; P] {
         // SAFETY: the caller's.
-        array::from_fn(|t| unsafe { load_doubles(&self.b[t], lane) })
+        unsafe {
+            let mut values = [[_mm512_setzero_pd(); 2]; P];
+            for t in 0..P {
+                values[t] = load_doubles(&self.b[t], lane);
+            }
+            values
+        }
     }
 
     #[inline(always)]
     unsafe fn a_of_four<const I: i32>(&self, lane: usize) -> [[__m512d; 2]; P] {
-        array::from_fn(|t| {
-            // SAFETY: the caller's.
-            let both = unsafe { load_doubles(&self.a[t], lane) };
-            // SAFETY: the caller's.
-            both.map(|eight| unsafe { _mm512_permutex_pd::<I>(eight) })
-        })
+        // SAFETY: the caller's.
+        unsafe {
+            let mut values = [[_mm512_setzero_pd(); 2]; P];
+            for t in 0..P {
+                let [low, high] = load_doubles(&self.a[t], lane);
+                values[t] = [_mm512_permutex_pd::<I>(low), _mm512_permutex_pd::<I>(high)];
+            }
+            values
+        }
     }
 
     #[inline(always)]
@@ -599,18 +638,15 @@ impl<const P: usize> Arithmetic for Exact<P> {
         // SAFETY: the caller's.
         unsafe {
             let c = _mm512_castsi512_ps(sum);
-            let c = [
-                _mm512_cvtps_pd(_mm512_castps512_ps256(c)),
-                _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(c)),
-            ];
-            let [low, high] = array::from_fn(|half| {
-                // A first product of -0 gives +0.
-                let mut products = _mm512_setzero_pd();
-                for t in 0..P {
-                    products = _mm512_fmadd_pd(x[t][half], y[t][half], products);
-                }
-                _mm512_cvtpd_ps(to_odd(products, c[half]))
-            });
+            // A first product of -0 gives +0.
+            let (mut low, mut high) = (_mm512_setzero_pd(), _mm512_setzero_pd());
+            for t in 0..P {
+                low = _mm512_fmadd_pd(x[t][0], y[t][0], low);
+                high = _mm512_fmadd_pd(x[t][1], y[t][1], high);
+            }
+            low = to_odd(low, _mm512_cvtps_pd(_mm512_castps512_ps256(c)));
+            high = to_odd(high, _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(c)));
+            let (low, high) = (_mm512_cvtpd_ps(low), _mm512_cvtpd_ps(high));
             let sum = _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high);
             _mm512_castps_si512(sum)
         }
@@ -625,7 +661,10 @@ impl<const P: usize> Arithmetic for Exact<P> {
 unsafe fn load_doubles(row: &[f64; 64], lane: usize) -> [__m512d; 2] {
     debug_assert!(lane + 16 <= row.len());
     // SAFETY: the caller's.
-    [0, 8].map(|n| unsafe { _mm512_loadu_pd(row.as_ptr().add(lane + n)) })
+    unsafe {
+        let first = row.as_ptr().add(lane);
+        [_mm512_loadu_pd(first), _mm512_loadu_pd(first.add(8))]
+    }
 }
 
 /// The sum rounded to odd: truncated, and with a last bit of 1 if that is inexact. Rounding it to f32
@@ -721,30 +760,39 @@ impl Arithmetic for Words {
 
     #[inline(always)]
     unsafe fn all(&self, lane: usize) -> [__m512i; 2] {
-        let both = self.a.each_ref();
+        let [first, second] = &self.a;
         // SAFETY: the caller's.
-        both.map(|row| unsafe { _mm512_set1_epi32(row.get_unchecked(lane).cast_signed()) })
+        unsafe {
+            [
+                _mm512_set1_epi32(first.get_unchecked(lane).cast_signed()),
+                _mm512_set1_epi32(second.get_unchecked(lane).cast_signed()),
+            ]
+        }
     }
 
     #[inline(always)]
     unsafe fn b(&self, lane: usize) -> [__m512i; 2] {
         // SAFETY: the caller's.
-        self.b.each_ref().map(|row| unsafe { load(row, lane) })
+        unsafe { [load(&self.b[0], lane), load(&self.b[1], lane)] }
     }
 
     #[inline(always)]
     unsafe fn a_of_four<const I: i32>(&self, lane: usize) -> [__m512i; 2] {
-        let both = self.a.each_ref();
         // SAFETY: the caller's.
-        both.map(|row| unsafe { _mm512_shuffle_epi32::<I>(load(row, lane)) })
+        unsafe {
+            [
+                _mm512_shuffle_epi32::<I>(load(&self.a[0], lane)),
+                _mm512_shuffle_epi32::<I>(load(&self.a[1], lane)),
+            ]
+        }
     }
 
     #[inline(always)]
     unsafe fn add(&self, sum: __m512i, x: [__m512i; 2], y: [__m512i; 2]) -> __m512i {
         // SAFETY: the caller's.
         unsafe {
-            let [first, second] = [0, 1].map(|n| _mm512_madd_epi16(x[n], y[n]));
-            _mm512_add_epi32(_mm512_add_epi32(sum, first), second)
+            let sum = _mm512_add_epi32(sum, _mm512_madd_epi16(x[0], y[0]));
+            _mm512_add_epi32(sum, _mm512_madd_epi16(x[1], y[1]))
         }
     }
 }
@@ -760,29 +808,24 @@ impl Arithmetic for Words {
 unsafe fn doubles(factors: Factors<'_>, d: &mut Rows) {
     // SAFETY: the caller's.
     unsafe {
-        let joined = |rows: &Rows| {
-            let mut all = [0.0; 64];
-            for lane in (0..64).step_by(16) {
-                let both = join(load(&rows[0], lane), load(&rows[1], lane));
-                for (n, eight) in both.into_iter().enumerate() {
-                    _mm512_storeu_pd(all[lane + 8 * n..].as_mut_ptr(), eight);
-                }
-            }
-            all
-        };
         let (a, b) = (joined(factors.a), joined(factors.b));
-        let y: [[__m512d; 2]; 4] = array::from_fn(|k| load_doubles(&b, 16 * k));
+        let mut y = [[_mm512_setzero_pd(); 2]; 4];
+        for (k, y) in y.iter_mut().enumerate() {
+            *y = load_doubles(&b, 16 * k);
+        }
         for i in (0..16).step_by(4) {
             let (item, lane) = place::<16, 1>(0, i);
             debug_assert_eq!(place::<16, 1>(0, i + 3), (item, lane + 48));
-            let mut sums: [[__m512d; 2]; 4] = array::from_fn(|h| {
+            let mut sums = [[_mm512_setzero_pd(); 2]; 4];
+            for (h, sum) in sums.iter_mut().enumerate() {
                 let at = lane + 16 * h;
-                join(load(&d[2 * item], at), load(&d[2 * item + 1], at))
-            });
+                *sum = join(load(&d[2 * item], at), load(&d[2 * item + 1], at));
+            }
             for k in 0..4 {
                 for (h, sum) in sums.iter_mut().enumerate() {
                     let x = _mm512_set1_pd(a[16 * k + i + h]);
-                    *sum = array::from_fn(|n| _mm512_fmadd_pd(x, y[k][n], sum[n]));
+                    sum[0] = _mm512_fmadd_pd(x, y[k][0], sum[0]);
+                    sum[1] = _mm512_fmadd_pd(x, y[k][1], sum[1]);
                 }
             }
             for (h, sum) in sums.into_iter().enumerate() {
@@ -795,6 +838,25 @@ unsafe fn doubles(factors: Factors<'_>, d: &mut Rows) {
     }
 }
 
+/// The f64 of a pair of registers.
+///
+/// # Safety
+/// The host has these features; there are two registers.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
+unsafe fn joined(rows: &Rows) -> [f64; 64] {
+    let mut all = [0.0; 64];
+    for lane in (0..64).step_by(16) {
+        // SAFETY: the caller's; the lanes are some.
+        unsafe {
+            let [first, second] = join(load(&rows[0], lane), load(&rows[1], lane));
+            let to = all[lane..][..16].as_mut_ptr();
+            _mm512_storeu_pd(to, first);
+            _mm512_storeu_pd(to.add(8), second);
+        }
+    }
+    all
+}
+
 /// f64 from their low and their high words.
 ///
 /// # Safety
@@ -805,8 +867,9 @@ unsafe fn join(low: __m512i, high: __m512i) -> [__m512d; 2] {
     unsafe {
         let first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
         let second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
-        [first, second]
-            .map(|order| _mm512_castsi512_pd(_mm512_permutex2var_epi32(low, order, high)))
+        let first = _mm512_permutex2var_epi32(low, first, high);
+        let second = _mm512_permutex2var_epi32(low, second, high);
+        [_mm512_castsi512_pd(first), _mm512_castsi512_pd(second)]
     }
 }
 
@@ -820,7 +883,10 @@ unsafe fn split([first, second]: [__m512d; 2]) -> [__m512i; 2] {
     unsafe {
         let low = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         let high = _mm512_add_epi32(low, _mm512_set1_epi32(1));
-        let [first, second] = [first, second].map(|eight| _mm512_castpd_si512(eight));
-        [low, high].map(|order| _mm512_permutex2var_epi32(first, order, second))
+        let (first, second) = (_mm512_castpd_si512(first), _mm512_castpd_si512(second));
+        [
+            _mm512_permutex2var_epi32(first, low, second),
+            _mm512_permutex2var_epi32(first, high, second),
+        ]
     }
 }
