@@ -24,6 +24,7 @@ mod input;
 mod ir;
 mod man;
 mod new_file;
+mod numerics;
 mod one_liner;
 mod options;
 mod output;

@@ -75,6 +75,19 @@ impl fmt::Display for Seconds {
     }
 }
 
+impl KernelProfile {
+    /// The registers of a kernel with accumulation registers, in words.
+    fn accumulation(&self) -> Option<String> {
+        let (vgprs, agprs) = (self.vgprs, self.agprs);
+        (agprs > 0).then(|| match self.accum_offset {
+            None => format!("{vgprs} VGPRs, {agprs} accumulation registers"),
+            Some(offset) => {
+                format!("{vgprs} VGPRs, {agprs} of them accumulation registers from {offset} on")
+            }
+        })
+    }
+}
+
 impl fmt::Display for KernelProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -88,6 +101,9 @@ impl fmt::Display for KernelProfile {
             self.lane_instructions,
             Seconds(self.seconds),
         )?;
+        if let Some(text) = self.accumulation() {
+            writeln!(f, "  {text}")?;
+        }
         for reason in &self.reasons {
             writeln!(
                 f,

@@ -114,6 +114,8 @@ pub struct Context {
     pub known_lanes: u64,
     /// 0 if the running wave has not stored to global memory since it has waited for its stores.
     pub stores: u64,
+    /// Kinds of matrix instructions executed ([`MatrixKinds`](frontend::op::MatrixKinds)).
+    pub matrix_kinds: u32,
 }
 
 /// Number of [`Context::settled`].
@@ -167,6 +169,7 @@ impl Context {
             lds_settled: 0,
             known_lanes: 0,
             stores: 0,
+            matrix_kinds: 0,
             host: ptr::null_mut(),
         }
     }

@@ -581,10 +581,10 @@ pub enum Term {
     /// [`EffectFn::Matrix`] on the vector registers in the wave: it reads and writes all lanes of
     /// them. Scalar registers are unaffected.
     Matrix {
-        /// The instruction.
+        /// The first instruction.
         site: SiteId,
-        /// What is multiplied.
-        call: MatrixCall,
+        /// What is multiplied, in order: at least one and at most [`MAX_CALLS`](matrix::MAX_CALLS).
+        calls: Vec<MatrixCall>,
         /// Behind it.
         next: Target,
     },
@@ -603,6 +603,14 @@ impl Term {
             Term::Indirect(_) | Term::End | Term::Interpret { .. } => [None, None],
         };
         targets.into_iter().flatten()
+    }
+
+    /// Its matrix instructions.
+    pub fn matrix_calls(&self) -> &[MatrixCall] {
+        match self {
+            Term::Matrix { calls, .. } => calls,
+            _ => &[],
+        }
     }
 
     /// The wave value that the terminator uses.
@@ -718,11 +726,21 @@ impl Block {
 
     /// The vector registers that it writes.
     pub fn written_vectors(&self) -> impl Iterator<Item = u16> {
-        let matrix = match self.term {
-            Term::Matrix { call, .. } => call.writes(),
-            _ => 0..0,
-        };
-        self.writes_v.iter().map(|&(n, _)| n).chain(matrix)
+        let calls = self.term.matrix_calls().iter();
+        self.lane_writes()
+            .map(|(n, _)| n)
+            .chain(calls.flat_map(MatrixCall::writes))
+    }
+
+    /// The vector registers of the guest with the values that they are written with.
+    pub fn lane_writes(&self) -> impl Iterator<Item = (u16, Val)> {
+        let writes = self.writes_v.iter().copied();
+        writes.filter(|&(n, _)| usize::from(n) < VECTOR_REGISTERS)
+    }
+
+    /// Number of staging registers that it writes, which are the first ones.
+    pub fn staged(&self) -> u32 {
+        (self.writes_v.len() - self.lane_writes().count()) as u32
     }
 
     /// The scalar slots that may have to be stored to the wave before the block is left: those

@@ -4,6 +4,7 @@ pub mod arms;
 mod barrier_hoist;
 pub mod guest;
 mod outcomes;
+mod products;
 pub mod region;
 mod sanitized;
 pub mod support;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use frontend::op::MatrixKinds;
 use frontend::{Gfx, LANES, WaveState};
 
 use crate::code::LoadedCode;
@@ -330,6 +331,8 @@ pub struct Stats {
     pub fallbacks: u64,
     /// The same by name.
     pub fallback_names: BTreeMap<&'static str, u64>,
+    /// Kinds of matrix instructions that were executed.
+    pub matrix_kinds: MatrixKinds,
     /// What was exported.
     pub exports: Exports,
 }
@@ -356,6 +359,7 @@ impl Stats {
         for (&name, &count) in &other.fallback_names {
             *self.fallback_names.entry(name).or_default() += count;
         }
+        self.matrix_kinds = self.matrix_kinds.with(other.matrix_kinds);
         self.exports.merge(&other.exports);
     }
 }

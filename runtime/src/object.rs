@@ -47,6 +47,28 @@ pub struct Kernel {
     pub metadata: Option<KernelMetadata>,
 }
 
+/// Accumulation registers of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accumulation {
+    /// How many.
+    pub registers: u32,
+    /// How many VGPRs they follow in the same file; `None` where they have a file of their own.
+    pub offset: Option<u32>,
+}
+
+impl Kernel {
+    /// Its accumulation registers, by its metadata or else by its descriptor, if it has any and that is
+    /// known.
+    pub fn accumulation(&self, gfx: frontend::Gfx) -> Option<Accumulation> {
+        let unified = gfx.has_unified_vgprs();
+        let offset = unified.then(|| self.descriptor.accum_offset());
+        let stated = self.metadata.as_ref().and_then(|data| data.agpr_count);
+        let behind = |offset| self.descriptor.vgpr_count(gfx).saturating_sub(offset);
+        let registers = stated.or_else(|| offset.map(behind))?;
+        (registers > 0).then_some(Accumulation { registers, offset })
+    }
+}
+
 /// A loadable code object. Addresses are virtual addresses of the file until an image is made.
 #[derive(Clone, Debug)]
 pub struct CodeObject {

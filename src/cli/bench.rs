@@ -128,7 +128,7 @@ fn measure(session: &Session, limit: Duration, report: &mut Report) -> anyhow::R
     let timeout = session.device.options().timeout;
     let round = TimeLimit::new(timeout);
     for planned in &session.dispatches {
-        let mut about = DispatchReport::new(planned.kernel.name(), planned.repeat);
+        let mut about = DispatchReport::new(&planned.kernel, planned.repeat);
         for _ in 0..planned.repeat {
             first.timeout = round.left(planned)?;
             about.add(&session.launch(planned, &first)?, true);

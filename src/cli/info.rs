@@ -62,6 +62,10 @@ struct KernelInfo {
     address: u64,
     code_bytes: u64,
     vgprs: u32,
+    /// Accumulation registers.
+    agprs: u32,
+    /// How many VGPRs they follow in the same file.
+    accum_offset: Option<u32>,
     sgprs: u32,
     user_sgprs: u32,
     lds_bytes: u32,
@@ -173,11 +177,14 @@ fn describe_kernel(object: &CodeObject, kernel: &Kernel) -> KernelInfo {
     let gfx = object.target.gfx;
     let descriptor = &kernel.descriptor;
     let metadata = kernel.metadata.as_ref();
+    let accumulation = kernel.accumulation(gfx);
     KernelInfo {
         name: kernel.name.clone(),
         address: kernel.code.start,
         code_bytes: kernel.code.end - kernel.code.start,
         vgprs: descriptor.vgpr_count(gfx),
+        agprs: accumulation.map_or(0, |all| all.registers),
+        accum_offset: accumulation.and_then(|all| all.offset),
         sgprs: descriptor.sgpr_count(gfx),
         user_sgprs: descriptor.user_sgpr_count(),
         lds_bytes: descriptor.group_segment_fixed_size,
@@ -276,6 +283,14 @@ fn print_kernel(kernel: &KernelInfo, out: &mut Output) -> anyhow::Result<()> {
             ""
         }
     )?;
+    match (kernel.agprs, kernel.accum_offset) {
+        (0, _) => {}
+        (agprs, None) => writeln!(out, "    {agprs} accumulation registers")?,
+        (agprs, Some(offset)) => writeln!(
+            out,
+            "    {agprs} accumulation registers, which follow {offset} of these VGPRs"
+        )?,
+    }
     let count = |spills: Option<u32>| spills.unwrap_or(0);
     let (vgprs, sgprs) = (count(kernel.vgpr_spills), count(kernel.sgpr_spills));
     if vgprs + sgprs != 0 {

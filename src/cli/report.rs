@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use frontend::Gfx;
 use frontend::inst::export_target_name;
 use runtime::fault::Fault;
 use serde::Serialize;
 use wavelift::manifest::{Comparison, Errors, Greatest};
-use wavelift::{Export, Exports, Stats};
+use wavelift::{Export, Exports, Kernel, Stats};
 
+use super::numerics;
 use super::run::Printed;
 use super::session::OutOfTime;
 
@@ -75,6 +77,11 @@ pub(super) struct DispatchReport {
     pub(super) fallbacks: u64,
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub(super) fallback_names: BTreeMap<&'static str, u64>,
+    /// How matrix instructions add, by kind, of those that were executed.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) numerics: BTreeMap<&'static str, &'static str>,
+    #[serde(skip)]
+    gfx: Gfx,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) exports: Option<ExportsReport>,
     /// `bench` only.
@@ -192,9 +199,9 @@ pub(super) struct FaultReport {
 
 impl DispatchReport {
     /// An empty report about a dispatch.
-    pub(super) fn new(kernel: &str, repeat: u64) -> DispatchReport {
+    pub(super) fn new(kernel: &Kernel, repeat: u64) -> DispatchReport {
         DispatchReport {
-            kernel: kernel.to_owned(),
+            kernel: kernel.name().to_owned(),
             workgroups: 0,
             waves: 0,
             translate_s: 0.0,
@@ -213,6 +220,8 @@ impl DispatchReport {
             repeat,
             fallbacks: 0,
             fallback_names: BTreeMap::new(),
+            numerics: BTreeMap::new(),
+            gfx: kernel.module().gfx(),
             exports: None,
             rates: None,
         }
@@ -238,6 +247,10 @@ impl DispatchReport {
             *self.refusals.entry(what.clone()).or_default() += count;
         }
         self.cache_failures += stats.cache_failures;
+        for kind in stats.matrix_kinds.iter() {
+            let order = numerics::order(self.gfx, kind);
+            self.numerics.insert(kind.name(self.gfx), order);
+        }
     }
 
     /// Adds a launch.

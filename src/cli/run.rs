@@ -310,7 +310,7 @@ fn launch_all(
     };
     let time = TimeLimit::new(limit);
     for (number, planned) in session.dispatches.iter().enumerate() {
-        let mut about = DispatchReport::new(planned.kernel.name(), planned.repeat);
+        let mut about = DispatchReport::new(&planned.kernel, planned.repeat);
         for _ in 0..planned.repeat {
             settings.timeout = match time.left(planned) {
                 Ok(left) => left,

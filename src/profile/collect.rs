@@ -32,6 +32,13 @@ pub struct KernelProfile {
     pub instructions: u64,
     /// The same, each counted once for every active lane (scalar instructions once).
     pub lane_instructions: u64,
+    /// VGPRs, and with them accumulation registers where both are one file.
+    pub vgprs: u32,
+    /// Accumulation registers.
+    pub agprs: u32,
+    /// How many VGPRs they follow in the same file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accum_offset: Option<u32>,
     /// Time in translated code and its callees, over all threads.
     pub seconds: f64,
     /// Threads that ran it.
@@ -346,6 +353,8 @@ fn profile(
             work.add(inst, tally.executions, tally.lanes.unwrap_or(0));
         }
     }
+    let (object, gfx) = (kernel.object(), kernel.module().gfx());
+    let accumulation = object.accumulation(gfx);
     KernelProfile {
         kernel: kernel.name().to_owned(),
         launches: counted.launches,
@@ -355,6 +364,9 @@ fn profile(
             .values()
             .map(|tally| tally.lanes.unwrap_or(tally.executions))
             .sum(),
+        vgprs: object.descriptor.vgpr_count(gfx),
+        agprs: accumulation.map_or(0, |all| all.registers),
+        accum_offset: accumulation.and_then(|all| all.offset),
         seconds,
         threads,
         work,

@@ -242,6 +242,9 @@ fn section(out: &mut impl Write, shown: Shown<'_>) -> io::Result<()> {
     let Shown { kernel, anchor, .. } = shown;
     let name = demangle(&kernel.kernel);
     writeln!(out, "<section>\n<h2 id=\"{anchor}\">{}</h2>", Text(&name))?;
+    if let Some(text) = kernel.accumulation() {
+        writeln!(out, "<p>{text}</p>")?;
+    }
     reasons(out, shown)?;
     hottest(out, shown)?;
     bounds(out, kernel)?;

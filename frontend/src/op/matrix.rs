@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::target::Gfx;
+
 /// Floats of 8 bits, both with one zero, no infinity and 0x80 for a NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum F8 {
@@ -38,6 +40,77 @@ impl Factor {
     }
 }
 
+/// Products that are added in the same way on a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixKind {
+    /// Elements of A and B.
+    pub factor: Factor,
+    /// Of bf16: a lane has four or more values of K.
+    pub wide: bool,
+}
+
+impl MatrixKind {
+    /// The name, as instructions of a target have it.
+    pub const fn name(self, gfx: Gfx) -> &'static str {
+        match (self.factor, self.wide) {
+            (Factor::F32, _) => "f32",
+            (Factor::F16, _) => "f16",
+            (Factor::Bf16, true) if !matches!(gfx, Gfx::Gfx942) => "bf16_1k",
+            (Factor::Bf16, _) => "bf16",
+            (Factor::I8, _) => "i8",
+            (Factor::F64, _) => "f64",
+            (Factor::Xf32, _) => "xf32",
+            (Factor::F8(F8::Fp8, F8::Fp8), _) => "fp8_fp8",
+            (Factor::F8(F8::Fp8, F8::Bf8), _) => "fp8_bf8",
+            (Factor::F8(F8::Bf8, F8::Fp8), _) => "bf8_fp8",
+            (Factor::F8(F8::Bf8, F8::Bf8), _) => "bf8_bf8",
+        }
+    }
+}
+
+/// All kinds, in the order of their bits in [`MatrixKinds`].
+const KINDS: [MatrixKind; 11] = {
+    const fn kind(factor: Factor, wide: bool) -> MatrixKind {
+        MatrixKind { factor, wide }
+    }
+    [
+        kind(Factor::F32, false),
+        kind(Factor::F16, false),
+        kind(Factor::Bf16, false),
+        kind(Factor::Bf16, true),
+        kind(Factor::I8, false),
+        kind(Factor::F64, false),
+        kind(Factor::Xf32, false),
+        kind(Factor::F8(F8::Fp8, F8::Fp8), false),
+        kind(Factor::F8(F8::Fp8, F8::Bf8), false),
+        kind(Factor::F8(F8::Bf8, F8::Fp8), false),
+        kind(Factor::F8(F8::Bf8, F8::Bf8), false),
+    ]
+};
+
+/// A set of kinds of products.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MatrixKinds(pub u32);
+
+impl MatrixKinds {
+    /// Of one shape.
+    pub fn of(shape: Matrix) -> MatrixKinds {
+        let of = KINDS.iter().position(|&kind| kind == shape.kind());
+        MatrixKinds(of.map_or(0, |bit| 1 << bit))
+    }
+
+    /// Those of both.
+    pub const fn with(self, other: MatrixKinds) -> MatrixKinds {
+        MatrixKinds(self.0 | other.0)
+    }
+
+    /// Each of them.
+    pub fn iter(self) -> impl Iterator<Item = MatrixKind> {
+        let all = KINDS.into_iter().enumerate();
+        all.filter_map(move |(bit, kind)| (self.0 >> bit & 1 != 0).then_some(kind))
+    }
+}
+
 /// D = A * B + C of several independent blocks; each of A is `size` x `k`, of B `k` x `size`, of C
 /// and D `size` x `size`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,6 +127,17 @@ pub struct Matrix {
     pub passes: u8,
 }
 
+impl Matrix {
+    /// How its products are added.
+    pub const fn kind(self) -> MatrixKind {
+        let per_lane = self.k as u32 * self.size as u32 * self.blocks as u32 / 64;
+        MatrixKind {
+            factor: self.factor,
+            wide: matches!(self.factor, Factor::Bf16) && per_lane >= 4,
+        }
+    }
+}
+
 /// A shape; the arguments are the fields in their order.
 pub(crate) const fn matrix(size: u8, k: u8, blocks: u8, factor: Factor, passes: u8) -> Matrix {
     Matrix {
@@ -62,5 +146,27 @@ pub(crate) const fn matrix(size: u8, k: u8, blocks: u8, factor: Factor, passes: 
         blocks,
         factor,
         passes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_all_shapes() {
+        let mut all = MatrixKinds::default();
+        for row in crate::isa::all() {
+            if let crate::op::Op::Mfma(shape) | crate::op::Op::Smfmac(shape) = row.op {
+                let one = MatrixKinds::of(shape);
+                let kinds: Vec<MatrixKind> = one.iter().collect();
+                assert_eq!(kinds, [shape.kind()], "{}", row.name);
+                let targets = [Gfx::Gfx90a, Gfx::Gfx942];
+                let mut names = targets.map(|gfx| shape.kind().name(gfx)).into_iter();
+                assert!(names.any(|name| row.name.ends_with(name)), "{}", row.name);
+                all = all.with(one);
+            }
+        }
+        assert_eq!(all.iter().count(), KINDS.len());
     }
 }

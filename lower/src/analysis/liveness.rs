@@ -11,24 +11,30 @@ use frontend::inst::M0;
 
 use crate::abi::RELATIVE_SGPRS;
 use crate::ir::functions::{EffectFn, LaneFn};
+use crate::ir::matrix::LANE_REGISTERS;
 use crate::ir::{Block, Func, Op, Slot, Target, Term, VECTOR_REGISTERS, Val};
 
 mod all_ones;
 
-/// A set of registers: the vector registers, then the scalar slots; then one more bit for each
-/// vector register, set if it is also live on lanes outside of EXEC.
+/// A set of registers: the vector registers and staging registers, then the scalar slots; then one
+/// more bit for each vector and staging register, set if it is also live on lanes outside of EXEC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Live([u64; ALL_LANES / 64 + VECTOR_WORDS]);
+pub struct Live([u64; ALL_LANES / 64 + LANE_WORDS]);
 
 /// Words of one bit for each vector register.
 pub const VECTOR_WORDS: usize = VECTOR_REGISTERS / 64;
 
+/// The same with staging registers.
+const LANE_WORDS: usize = LANE_REGISTERS / 64;
+
+const _: () = assert!(LANE_REGISTERS % 64 == 0);
+
 /// Index of the first bit of vector registers that are also live on lanes outside of EXEC.
-const ALL_LANES: usize = VECTOR_REGISTERS + 192;
+const ALL_LANES: usize = LANE_REGISTERS + 192;
 
 /// Bit number of a scalar slot.
 fn slot_bit(slot: Slot) -> usize {
-    VECTOR_REGISTERS
+    LANE_REGISTERS
         + match slot {
             Slot::Sgpr(n) => usize::from(n & 127),
             Slot::Exec => 128,
@@ -41,7 +47,7 @@ fn slot_bit(slot: Slot) -> usize {
 
 impl Live {
     /// The full set.
-    pub const ALL: Live = Live([u64::MAX; ALL_LANES / 64 + VECTOR_WORDS]);
+    pub const ALL: Live = Live([u64::MAX; ALL_LANES / 64 + LANE_WORDS]);
 
     fn bit(&self, n: usize) -> bool {
         self.0[n / 64] >> (n % 64) & 1 != 0
@@ -78,7 +84,7 @@ impl Live {
 
     /// Makes live vector registers live on all lanes.
     fn put_all_lanes(&mut self) {
-        for i in 0..VECTOR_WORDS {
+        for i in 0..LANE_WORDS {
             self.0[ALL_LANES / 64 + i] |= self.0[i];
         }
     }
@@ -248,15 +254,15 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
             }
             live
         }
-        Term::Matrix { call, next, .. } => {
+        Term::Matrix { calls, next, .. } => {
             let mut live = of(next);
-            for n in call.writes() {
-                live.put(n, false);
-                live.set(ALL_LANES + usize::from(n), false);
-            }
-            for n in call.reads() {
-                live.put(n, true);
-                live.set(ALL_LANES + usize::from(n), true);
+            let mut put = |n: u16, on: bool| {
+                live.put(n, on);
+                live.set(ALL_LANES + usize::from(n), on);
+            };
+            for call in calls.iter().rev() {
+                call.writes().for_each(|n| put(n, false));
+                call.reads().for_each(|n| put(n, true));
             }
             live
         }
@@ -523,7 +529,7 @@ fn live_at_start(block: &Block, live: Live, ones: Option<&Live>, space: &mut Vec
                 ..
             } => {
                 entry.0[..VECTOR_WORDS].fill(u64::MAX);
-                entry.0[ALL_LANES / 64..].fill(u64::MAX);
+                entry.0[ALL_LANES / 64..][..VECTOR_WORDS].fill(u64::MAX);
             }
             Op::ReadS(slot) if demand != Demand::Nowhere => entry.set(slot_bit(slot), true),
             _ => {}

@@ -6,7 +6,8 @@
 
 use crate::analysis::liveness::{self, Live};
 use crate::host::Host;
-use crate::ir::{Block, Node, Op, VECTOR_REGISTERS, Val, Vary, Width};
+use crate::ir::matrix::{LANE_REGISTERS, STAGED};
+use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
 
 /// Class of a node.
@@ -32,12 +33,22 @@ pub enum Place {
     Frame(u32),
 }
 
+impl Place {
+    /// Where a vector register or a staging register is between blocks.
+    pub fn of_register(n: u16) -> Place {
+        match n.checked_sub(STAGED) {
+            None => Place::Home(n),
+            Some(staged) => Place::Frame(staged.into()),
+        }
+    }
+}
+
 /// One loop over lane groups.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
     /// Lane nodes to compute, in order.
     pub nodes: Vec<Val>,
-    /// VGPRs stored at the end of each group.
+    /// VGPRs and staging registers stored at the end of each group.
     pub stores: Vec<(u16, Val)>,
     /// Lane values stored to frame slots.
     pub spills: Vec<(Val, u32)>,
@@ -283,6 +294,7 @@ pub fn plan(block: &Block, live: &Live, affine: &Leaves, host: Host) -> Schedule
         class,
         time: vec![-1; count],
         place: vec![None; count],
+        slots: block.staged(),
         ..Schedule::default()
     };
     let mut p = Planner { block, affine, s };
@@ -356,7 +368,7 @@ fn assign_times(p: &mut Planner<'_>) {
 fn store_times(p: &mut Planner<'_>, live: &Live) -> Vec<(u16, Val, i32)> {
     // The last segment in which each home's old value is read: users in a gap count as the segment
     // behind it.
-    let mut last_read = [-1i32; VECTOR_REGISTERS];
+    let mut last_read = [-1i32; LANE_REGISTERS];
     for i in 0..p.block.nodes.len() {
         if !p.s.needed[i] || p.s.class[i] == Class::Leaf {
             continue;
@@ -380,7 +392,7 @@ fn store_times(p: &mut Planner<'_>, live: &Live) -> Vec<(u16, Val, i32)> {
         if let Some(result) = p.writes_home(n, v)
             && p.s.place[result.index()].is_none()
         {
-            p.s.place[result.index()] = Some(Place::Home(n));
+            p.s.place[result.index()] = Some(Place::of_register(n));
             continue;
         }
         let time = p.usable_in(v).max(last_read[usize::from(n)]).max(0);

@@ -436,7 +436,7 @@ pub(crate) fn vector_registers(f: &Func) -> usize {
             Op::ReadV(n) => Some(n),
             _ => None,
         });
-        let written = block.writes_v.iter().map(|&(n, _)| n);
+        let written = block.lane_writes().map(|(n, _)| n);
         read.chain(written).max()
     };
     usize::from(f.blocks.iter().filter_map(read).max().unwrap_or(0).max(2)) + 1

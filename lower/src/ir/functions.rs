@@ -448,8 +448,9 @@ effect_fns! {
     /// The site's `s_movrel`, all scalar registers being in the wave: (the value that `s_movreld`
     /// moves) -> nothing. A source beyond the wave's registers is s0, a destination is not written.
     ScalarRelative: None;
-    /// The site's `v_mfma`, all vector registers being in the wave: the words of a
-    /// [`MatrixCall`](crate::ir::MatrixCall) -> nothing
+    /// `v_mfma`, all vector registers being in the wave: a number of instructions (8 bits), their
+    /// [kinds](frontend::op::MatrixKinds) (24 bits) and the number of staging registers, which are in the
+    /// frame; then the words of each [`MatrixCall`](crate::ir::MatrixCall) -> nothing
     Matrix: None;
     // ---- called by arms
     /// Float atomics that depend on MODE: address low, address high, EXEC, atomic code, MODE,

@@ -5,6 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{FIRST_AGPR, VECTOR_REGISTERS};
 
+/// Most matrix instructions of one terminator.
+pub const MAX_CALLS: usize = 16;
+
+/// The first staging register. A block stages factors there that its registers no longer hold at its
+/// end; nothing else reads them. They are the first slots of the frame.
+pub const STAGED: u16 = VECTOR_REGISTERS as u16;
+
+/// Staging registers: A and B of [`MAX_CALLS`] instructions have at most eight registers together.
+pub const MAX_STAGED: u16 = 8 * MAX_CALLS as u16;
+
+/// Vector registers of the guest and staging registers.
+pub const LANE_REGISTERS: usize = VECTOR_REGISTERS + MAX_STAGED as usize;
+
 /// C of a matrix instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Addend {
@@ -14,7 +27,8 @@ pub enum Addend {
     Constant(u64),
 }
 
-/// A matrix instruction. Registers are the first ones of their tuples.
+/// A matrix instruction. Registers are the first ones of their tuples; those of A and B may be staging
+/// registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixCall {
     /// Shape and types.
@@ -116,12 +130,34 @@ impl MatrixCall {
             Addend::Constant(_) => true,
         };
         let places = self.places.is_none_or(|places| fits(places, 1));
-        let factors = fits(self.a, self.a_registers()) && fits(self.b, factor);
+        let staged =
+            |first: u16, count: u16| first >= STAGED && first - STAGED + count <= MAX_STAGED;
+        let factors = [(self.a, self.a_registers()), (self.b, factor)];
+        let mut factors = factors.into_iter();
+        let factors = factors.all(|(first, count)| fits(first, count) || staged(first, count));
         addend && places && factors && fits(self.d, sum)
     }
 
-    /// The call as words.
-    pub fn words(&self) -> [u64; 3] {
+    /// Does it add to the sums of `previous`, whose products are of the same kind, so that both are one
+    /// product of a longer K? Its factors are no results of the other.
+    pub fn continues(&self, previous: &MatrixCall) -> bool {
+        let sums = previous.writes();
+        let factor = MatrixCall::factor_registers(self.shape);
+        let apart = |n: u16| n + factor <= sums.start || sums.end <= n;
+        self.places.is_none()
+            && self.c == Addend::Registers(self.d)
+            && apart(self.a)
+            && apart(self.b)
+            && MatrixCall {
+                a: self.a,
+                b: self.b,
+                c: self.c,
+                ..*previous
+            } == *self
+    }
+
+    /// The call as words. `joined`: it [continues](MatrixCall::continues) the one before it.
+    pub fn words(&self, joined: bool) -> [u64; 3] {
         let (c, constant) = match self.c {
             Addend::Registers(c) => (c, self.places.unwrap_or(0).into()),
             Addend::Constant(bits) => (CONSTANT, bits),
@@ -142,7 +178,8 @@ impl MatrixCall {
         let more = self.negate & 7
             | u8::from(self.truncates) << 3
             | u8::from(self.saturates) << 4
-            | u8::from(self.places.is_some()) << 5;
+            | u8::from(self.places.is_some()) << 5
+            | u8::from(joined) << 6;
         let shape = [size, k, blocks, number(factor), passes, fields, flags, more];
         [
             registers
@@ -152,6 +189,18 @@ impl MatrixCall {
             u64::from_le_bytes(shape),
             constant,
         ]
+    }
+
+    /// First registers of A and of B of a call with this first word.
+    #[inline]
+    pub fn factors_of(registers: u64) -> [u16; 2] {
+        [1, 2].map(|i: u32| (registers >> (16 * i)) as u16)
+    }
+
+    /// Do the words belong to a call that continues the one before it?
+    #[inline]
+    pub fn is_joined([_, shape, _]: [u64; 3]) -> bool {
+        shape >> 62 & 1 != 0
     }
 
     /// The call that has these words, if there is one.
@@ -252,7 +301,7 @@ mod tests {
             negate: 5,
             places: None,
         };
-        assert_eq!(MatrixCall::from_words(call.words()), Some(call));
+        assert_eq!(MatrixCall::from_words(call.words(false)), Some(call));
         let other = MatrixCall {
             c: Addend::Registers(256),
             pairs: false,
@@ -266,7 +315,63 @@ mod tests {
             places: Some(511),
             ..call
         };
-        assert_eq!(MatrixCall::from_words(other.words()), Some(other));
+        assert_eq!(MatrixCall::from_words(other.words(true)), Some(other));
+        assert!(MatrixCall::is_joined(other.words(true)));
+        assert!(!MatrixCall::is_joined(other.words(false)));
         assert!(!call.is_valid(), "b is a pair");
+    }
+
+    #[test]
+    fn continued_sums() {
+        let first = MatrixCall {
+            shape: Matrix {
+                size: 16,
+                k: 16,
+                blocks: 1,
+                factor: Factor::F16,
+                passes: 8,
+            },
+            d: 256,
+            a: 8,
+            b: 10,
+            c: Addend::Constant(0),
+            cbsz: 0,
+            abid: 0,
+            blgp: 0,
+            pairs: true,
+            flush: false,
+            quiet: false,
+            truncates: false,
+            saturates: false,
+            negate: 0,
+            places: None,
+        };
+        let next = MatrixCall {
+            a: 2,
+            b: STAGED,
+            c: Addend::Registers(256),
+            ..first
+        };
+        assert!(next.is_valid() && next.continues(&first) && next.continues(&next));
+        assert!(!first.continues(&next), "it begins a new sum");
+        for other in [
+            MatrixCall { b: 259, ..next },
+            MatrixCall { b: 255, ..next },
+            MatrixCall { blgp: 1, ..next },
+            MatrixCall { d: 260, ..next },
+            MatrixCall {
+                c: Addend::Registers(260),
+                ..next
+            },
+        ] {
+            assert!(!other.continues(&first), "{other:?}");
+        }
+        let sparse = MatrixCall {
+            places: Some(0),
+            ..next
+        };
+        assert!(!sparse.continues(&sparse), "its A is not so long");
+        let last = STAGED + MAX_STAGED - 1;
+        assert!(!MatrixCall { a: last, ..next }.is_valid());
     }
 }

@@ -157,9 +157,12 @@ fn term(term: &Term) -> String {
             let value = value.map(|v| format!(" %{}", v.0)).unwrap_or_default();
             format!("move site {}{value} {}", site.0, target(next))
         }
-        Term::Matrix { site, call, next } => {
-            let call = notation().to_string(call).unwrap_or_default();
-            format!("matrix site {} {call} {}", site.0, target(next))
+        Term::Matrix { site, calls, next } => {
+            let calls = calls.iter();
+            let calls: String = calls
+                .map(|call| notation().to_string(call).unwrap_or_default() + " ")
+                .collect();
+            format!("matrix site {} {calls}{}", site.0, target(next))
         }
     }
 }
@@ -322,16 +325,19 @@ impl<'a> Words<'a> {
             "matrix" => {
                 self.expect("site")?;
                 let site = SiteId(self.number()?);
-                let word = self.next()?;
-                let call: MatrixCall = match notation().from_str(word) {
-                    Ok(call) => call,
-                    Err(error) => {
-                        return self
-                            .error(format!("{word} is no matrix instruction: {}", error.code));
+                let mut calls: Vec<MatrixCall> = Vec::new();
+                while let Some(word) = self.rest.clone().next().filter(|w| w.starts_with('(')) {
+                    self.next()?;
+                    match notation().from_str(word) {
+                        Ok(call) => calls.push(call),
+                        Err(error) => {
+                            return self
+                                .error(format!("{word} is no matrix instruction: {}", error.code));
+                        }
                     }
-                };
+                }
                 let next = self.target()?;
-                Term::Matrix { site, call, next }
+                Term::Matrix { site, calls, next }
             }
             other => return self.error(format!("{other} begins nothing that a block has")),
         })

@@ -5,8 +5,9 @@
 use frontend::op::{Atomic, Data, Space};
 
 use crate::ir::functions::{EffectFn, LaneFn, Takes};
+use crate::ir::matrix::{MAX_CALLS, MAX_STAGED, STAGED};
 use crate::ir::{
-    Block, Float, Func, Halves, Node, Op, SiteId, Target, Term, Type, Val, Vary, Width,
+    Block, Float, Func, Halves, MatrixCall, Node, Op, SiteId, Target, Term, Type, Val, Vary, Width,
 };
 
 /// The first broken rule.
@@ -62,6 +63,18 @@ fn block(b: &Block, f: &Func) -> Checked {
             return broken(format!("v{n} gets %{}", v.0));
         }
     }
+    let mut staged = b.writes_v.iter().map(|w| w.0).filter(|&n| n >= STAGED);
+    let in_order = (0..b.staged() as u16).all(|k| staged.next() == Some(STAGED + k));
+    rule(
+        in_order && b.staged() <= MAX_STAGED.into(),
+        "staging registers are not written in order",
+    )?;
+    if b.staged() > 0 {
+        rule(
+            matches!(b.term, Term::Matrix { .. }),
+            "staged without a matrix instruction",
+        )?;
+    }
     let mut last = None;
     for &(v, exec) in &b.execs {
         rule(last < Some(v), "EXEC of effects out of order")?;
@@ -100,10 +113,20 @@ fn block(b: &Block, f: &Func) -> Checked {
             }
             site_of(f, *site)
         }
-        Term::Matrix { site, call, .. } => {
+        Term::Matrix { site, calls, .. } => {
             rule(
-                call.is_valid(),
+                (1..=MAX_CALLS).contains(&calls.len()),
+                "too many matrix instructions, or none",
+            )?;
+            rule(
+                calls.iter().all(MatrixCall::is_valid),
                 "a matrix instruction has no such registers",
+            )?;
+            let staged = STAGED + b.staged() as u16;
+            let mut reads = calls.iter().flat_map(MatrixCall::reads);
+            rule(
+                reads.all(|n| n < staged),
+                "a matrix instruction reads what is not staged",
             )?;
             site_of(f, *site)
         }

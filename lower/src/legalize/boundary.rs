@@ -7,11 +7,13 @@ use std::mem::offset_of;
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
+use super::body::Body;
 use super::scalar::joined;
-use super::{Code, Emitter, Region, home_offset, offset32, wave_switch};
+use super::{Code, Emitter, Region, frame_offset, home_offset, offset32, wave_switch};
 use crate::abi::{Context, ExitCode};
 use crate::analysis::interchange::MaskPlace;
 use crate::analysis::liveness::{self, Live, Lives};
+use crate::analysis::schedule::Place;
 use crate::ir::{Func, Op, Slot, Target, Term, VECTOR_REGISTERS};
 use crate::maps::HashMap;
 use crate::passes::sink;
@@ -170,6 +172,14 @@ impl Boundary {
     pub(super) fn home_to_write(&mut self, n: u16) -> i32 {
         self.writes_from = self.writes_from.min(n.into());
         home_offset(n)
+    }
+
+    /// Base and offset of the group's part of a place, for a store to it.
+    pub(super) fn place_to_write(&mut self, body: &Body, place: Place) -> (Value, i32) {
+        match place {
+            Place::Home(n) => (body.wave, self.home_to_write(n)),
+            Place::Frame(slot) => (body.frame, frame_offset(slot)),
+        }
     }
 
     /// Records that the wave may re-enter at `block`.

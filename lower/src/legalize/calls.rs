@@ -1,8 +1,11 @@
 //! Stack slots for calls of the runtime.
 
+use frontend::op::MatrixKinds;
+
 use super::code::{Code, offset32};
-use crate::ir::Args;
-use crate::vir::{self, Builder, Memory, StackSlot, Value};
+use crate::ir::matrix::{Addend, MAX_CALLS, STAGED};
+use crate::ir::{Args, MatrixCall};
+use crate::vir::{self, Builder, Memory, StackSlot, Value, types};
 
 /// Maximum number of results of a call.
 const MAX_RESULTS: usize = 16;
@@ -16,6 +19,8 @@ pub(super) struct Calls {
     out: StackSlot,
     /// The buffer for the words of scalar loads that are checked together and made by the runtime.
     loaded: Option<StackSlot>,
+    /// The words of the matrix instructions of a terminator.
+    products: Option<StackSlot>,
     /// The arguments of the last call with effects, and the host block after it, while they are
     /// still in `args`.
     present: Option<(vir::Block, Vec<Value>)>,
@@ -28,6 +33,7 @@ impl Calls {
             args: b.func.stack_slot(8 * 2 * Args::MAX as u32),
             out: b.func.stack_slot(8 * MAX_RESULTS as u32),
             loaded: None,
+            products: None,
             present: None,
         }
     }
@@ -59,6 +65,41 @@ impl Calls {
     pub(super) fn keep_args(&mut self, code: &Code<'_>, words: &[Value]) {
         let after = code.b.current_block();
         self.present = after.map(|block| (block, words.to_vec()));
+    }
+
+    /// Stores matrix instructions; returns the address of what `EffectFn::Matrix` gets.
+    pub(super) fn store_matrix_calls(
+        &mut self,
+        code: &mut Code<'_>,
+        calls: &[MatrixCall],
+    ) -> Value {
+        let most = 8 * (1 + 3 * MAX_CALLS as u32);
+        let slot = *self
+            .products
+            .get_or_insert_with(|| code.b.func.stack_slot(most));
+        let reads = calls.iter().flat_map(MatrixCall::reads);
+        let staged = reads.map(|n| (n + 1).saturating_sub(STAGED)).max();
+        let kinds = calls.iter().map(|call| MatrixKinds::of(call.shape));
+        let kinds = kinds.fold(MatrixKinds::default(), MatrixKinds::with);
+        let staged = u64::from(staged.unwrap_or(0)) << 32;
+        let header = calls.len() as u64 | u64::from(kinds.0) << 8 | staged;
+        let mut words = vec![Some(header)];
+        for (i, call) in calls.iter().enumerate() {
+            let joined = i > 0 && call.continues(&calls[i - 1]);
+            let [registers, shape, constant] = call.words(joined);
+            // The last word is not read where it says nothing.
+            let says = matches!(call.c, Addend::Constant(_)) || call.places.is_some();
+            let constant = says.then_some(constant);
+            words.extend([Some(registers), Some(shape), constant]);
+        }
+        let at = code.b.stack_addr(slot);
+        for (i, word) in words.into_iter().enumerate() {
+            if let Some(word) = word {
+                let word = code.integer(types::I64, word.cast_signed());
+                code.b.store(Memory::Trusted, word, at, offset32(8 * i));
+            }
+        }
+        at
     }
 
     /// The address of the buffer for words that the runtime loaded, of this number of bytes.

@@ -4,7 +4,7 @@ use super::Emitter;
 use crate::abi::ExitCode;
 use crate::analysis::liveness::Live;
 use crate::ir::functions::EffectFn;
-use crate::ir::{Target, Term};
+use crate::ir::{MatrixCall, Target, Term};
 use crate::vir::{Value, types};
 
 impl Emitter<'_> {
@@ -98,14 +98,11 @@ impl Emitter<'_> {
                 self.boundary.load_slots(&mut self.code, live);
                 self.jump(next);
             }
-            Term::Matrix { site, call, next } => {
-                for n in call.writes() {
+            Term::Matrix { site, calls, next } => {
+                for n in calls.iter().flat_map(MatrixCall::writes) {
                     self.boundary.home_to_write(n);
                 }
-                let words = call
-                    .words()
-                    .map(|word| self.code.integer(types::I64, word.cast_signed()));
-                let args = self.calls.store_args(&mut self.code, &words);
+                let args = self.calls.store_matrix_calls(&mut self.code, calls);
                 // It cannot fault.
                 self.code.call_effect(EffectFn::Matrix, *site, args, args);
                 self.jump(next);

@@ -412,10 +412,7 @@ impl<'f> Emitter<'f> {
             .map(|(v, place)| (place, self.lane_value(block, plan, &mut body, v)))
             .collect();
         for (place, value) in kept {
-            let (base, offset) = match place {
-                Place::Home(n) => (body.wave, self.boundary.home_to_write(n)),
-                Place::Frame(slot) => (body.frame, frame_offset(slot)),
-            };
+            let (base, offset) = self.boundary.place_to_write(&body, place);
             for (j, x) in value.into_iter().enumerate() {
                 let at = offset + (4 * self.code.per() * j) as i32;
                 self.code.b.store(Memory::Trusted, x, base, at);
@@ -431,10 +428,11 @@ impl<'f> Emitter<'f> {
                 .spill(&body, block.nodes[v.index()].ty.width, slot, &value);
         }
         for &(n, v) in &segment.stores {
-            let home = self.boundary.home_to_write(n);
+            let place = Place::of_register(n);
+            let (base, offset) = self.boundary.place_to_write(&body, place);
             for (j, &x) in body.values[&v].iter().enumerate() {
-                let at = home + (4 * self.code.per() * j) as i32;
-                self.code.b.store(Memory::Trusted, x, body.wave, at);
+                let at = offset + (4 * self.code.per() * j) as i32;
+                self.code.b.store(Memory::Trusted, x, base, at);
             }
         }
         for &(v, var) in bits {

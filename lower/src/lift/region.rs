@@ -17,6 +17,7 @@ use crate::lift::arms::{self, Lowered, Sites, fork, scalar};
 use crate::lift::barrier_hoist;
 use crate::lift::guest::Guest;
 use crate::lift::outcomes::{self, Outcomes};
+use crate::lift::products::Products;
 use crate::lift::sanitized;
 use crate::maps::HashMap;
 
@@ -492,10 +493,18 @@ impl Region {
         let mut execs = Vec::new();
         let mut outcomes = Outcomes(self.request.outcomes.then(Vec::new));
         let mut term = None;
+        // Where the block continues if it ends with matrix instructions.
+        let mut behind_products = None;
         let mut done = 0;
         // The barrier that this run was hoisted above.
         let mut barrier = None;
+        let mut products = Products::default();
         for &(pc, inst) in &explored.insts {
+            let ends = is_control(&inst) || inst.op() == GuestOp::Barrier;
+            if !products.is_empty() && (ends || products.depend_on(&inst, self.request.gfx)) {
+                behind_products = Some(self.target(pc, key.0, mode_bits));
+                break;
+            }
             done += 1;
             if let End::Barrier(_) = explored.end
                 && inst.op() == GuestOp::Barrier
@@ -518,6 +527,7 @@ impl Region {
                 term = Some(self.control(&mut g, pc, &inst, mode_bits));
                 break;
             }
+            let mode_before = mode_bits;
             let behind_key = key_behind(mode_bits, &inst);
             let skipped = mode_bits & mode::VSKIP != 0 && is_vector(&inst);
             g.indexing = indexing(mode_bits);
@@ -541,6 +551,29 @@ impl Region {
             };
             if let Some(exec) = exec {
                 execs.extend(b.effects_from(before).into_iter().map(|v| (v, exec)));
+            }
+            if let Lowered::Matrix(call) = lowered
+                && barrier.is_none()
+                && !self.request.sanitize
+            {
+                let site = self.sites.add(pc, &inst);
+                products.add(&mut g, site, call);
+                if products.is_full() {
+                    behind_products = Some(self.target(behind(pc, &inst), pc, mode_bits));
+                    break;
+                }
+                continue;
+            }
+            // An instruction of its own block, behind matrix instructions.
+            if lowered != Lowered::Done && !products.is_empty() {
+                done -= 1;
+                if is_vector(&inst)
+                    && let Some((_, n)) = counts.last_mut()
+                {
+                    *n -= 1;
+                }
+                behind_products = Some(self.target(pc, key.0, mode_before));
+                break;
             }
             if lowered != Lowered::Done
                 && let Some(from) = barrier
@@ -577,28 +610,43 @@ impl Region {
                 let next = self.target(behind(pc, &inst), pc, mode_bits);
                 term = Some(match lowered {
                     Lowered::ScalarMove(value) => Term::ScalarMove { site, value, next },
-                    Lowered::Matrix(call) => Term::Matrix { site, call, next },
+                    Lowered::Matrix(call) => Term::Matrix {
+                        site,
+                        calls: vec![call],
+                        next,
+                    },
                     Lowered::Done | Lowered::Fallback => Term::Fallback { site, next },
                 });
                 break;
             }
         }
-        let term = term.unwrap_or_else(|| {
-            let last = explored.insts.last().map_or(key.0, |&(pc, _)| pc);
-            match explored.end {
-                End::Fall((pc, mode_bits)) => Term::Jump(self.target(pc, last, mode_bits)),
-                End::Interpret(pc) => Term::Interpret { pc },
-                End::Stop(pc) => Term::Jump(Target::Exit { pc, back: false }),
-                End::Control => Term::End,
-                End::Barrier(pc) if self.request.observe => Term::Barrier {
-                    next: Target::Exit { pc, back: false },
-                },
-                End::Barrier(pc) => Term::Barrier {
-                    next: self.target(pc, barrier.unwrap_or(last), mode_bits),
-                },
-            }
+        let last = explored.insts.last().map_or(key.0, |&(pc, _)| pc);
+        let mut staged = Vec::new();
+        if let Some(site) = products.site() {
+            let next = behind_products.unwrap_or_else(|| match explored.end {
+                End::Stop(pc) => Target::Exit { pc, back: false },
+                End::Fall((pc, mode_bits)) => self.target(pc, last, mode_bits),
+                End::Interpret(pc) | End::Barrier(pc) => self.target(pc, last, mode_bits),
+                End::Control => unreachable!("bug: control flow among matrix instructions"),
+            });
+            let (calls, values) = products.finish(&mut g);
+            staged = values;
+            term = Some(Term::Matrix { site, calls, next });
+        }
+        let term = term.unwrap_or_else(|| match explored.end {
+            End::Fall((pc, mode_bits)) => Term::Jump(self.target(pc, last, mode_bits)),
+            End::Interpret(pc) => Term::Interpret { pc },
+            End::Stop(pc) => Term::Jump(Target::Exit { pc, back: false }),
+            End::Control => Term::End,
+            End::Barrier(pc) if self.request.observe => Term::Barrier {
+                next: Target::Exit { pc, back: false },
+            },
+            End::Barrier(pc) => Term::Barrier {
+                next: self.target(pc, barrier.unwrap_or(last), mode_bits),
+            },
         });
-        let (writes_s, writes_v) = g.writes();
+        let (writes_s, mut writes_v) = g.writes();
+        writes_v.extend(staged);
         let (nodes, effects) = b.finish();
         self.nodes = b;
         Block {

@@ -11,7 +11,7 @@ use std::mem::offset_of;
 use frontend::WaveState;
 use frontend::op::{Factor, Matrix};
 use lower::abi::{Context, ExitCode, Lanes, Site};
-use lower::ir::matrix::Addend;
+use lower::ir::matrix::{Addend, MAX_CALLS};
 use lower::ir::{MatrixCall, VECTOR_REGISTERS};
 
 use super::{Call, Level};
@@ -20,6 +20,8 @@ use crate::choices::{self, MATRIX_NAN, MATRIX_NAN_F64};
 mod cdna3;
 mod exact;
 mod f32_rows;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 /// Vector registers.
 type Rows = [Lanes];
@@ -27,30 +29,53 @@ type Rows = [Lanes];
 /// Most registers of A or B.
 const FACTOR: usize = 2;
 
-/// The call with these words, and the wave's vector registers.
+/// Instructions to run, and the registers of a wave.
+struct Work<'a> {
+    /// The words of each instruction.
+    calls: &'a [[u64; 3]],
+    /// VGPRs and accumulation registers.
+    rows: &'a mut [Lanes; VECTOR_REGISTERS],
+    /// Staging registers.
+    staged: &'a Rows,
+}
+
+/// The work with these words.
 ///
 /// # Safety
 /// The context's wave is the running wave, which nothing else accesses during the call, and there
-/// are the words of a [`MatrixCall`].
+/// are the words that `EffectFn::Matrix` gets.
 #[inline(always)]
-unsafe fn decoded<'a>(ctx: *const Context, words: *const u64) -> (MatrixCall, &'a mut Rows) {
+unsafe fn decoded<'a>(ctx: *mut Context, words: *const u64) -> Work<'a> {
     // SAFETY: the caller's.
-    let words = unsafe { *words.cast::<[u64; 3]>() };
-    let call = MatrixCall::from_words(words).expect("bug: code passes the words of a call");
+    let header = unsafe { *words };
+    let (count, slots) = (header as u8 as usize, (header >> 32) as usize);
     // SAFETY: the caller's.
-    let wave = unsafe { (*ctx).wave };
+    let calls = unsafe { std::slice::from_raw_parts(words.add(1).cast::<[u64; 3]>(), count) };
+    // SAFETY: the caller's.
+    let context = unsafe { &mut *ctx };
+    context.matrix_kinds |= header as u32 >> 8;
+    let (wave, frame) = (context.wave, context.frame);
     // SAFETY: the field is within the wave.
     let first = unsafe { wave.byte_add(offset_of!(WaveState, vgpr)) };
     // SAFETY: accumulation registers lie right behind the VGPRs, as `WaveState` asserts.
     let rows = unsafe { &mut *first.cast::<[Lanes; VECTOR_REGISTERS]>() };
-    (call, rows)
+    let staged = match slots {
+        0 => &[],
+        // SAFETY: the caller's.
+        _ => unsafe { std::slice::from_raw_parts(frame, slots) },
+    };
+    Work {
+        calls,
+        rows,
+        staged,
+    }
 }
 
 /// `EffectFn::Matrix`.
 pub(super) fn portable(call: &mut Call<'_>) -> Result<(), ExitCode> {
     // SAFETY: translated code passes these words, and the context of the running wave.
-    let (call, rows) = unsafe { decoded(call.ctx, call.args) };
-    run(&call, rows, f32_rows::portable);
+    let work = unsafe { decoded(call.ctx, call.args) };
+    run(work, f32_rows::portable, |_, _, _| false);
     Ok(())
 }
 
@@ -60,14 +85,18 @@ pub(super) fn wide(level: Level) -> Option<usize> {
     match level {
         Level::Portable => None,
         Level::Avx2 => Some(avx2 as *const () as usize),
+        Level::Avx512 if std::is_x86_feature_detected!("avx512vnni") => {
+            Some(avx512_vnni as *const () as usize)
+        }
         Level::Avx512 => Some(avx512 as *const () as usize),
     }
 }
 
-/// The variant of the function for a host with these features.
+/// The variant of the function for a host with these features: with the products of f32 of this name,
+/// and others by a function, which says whether it has such.
 #[cfg(target_arch = "x86_64")]
 macro_rules! variant {
-    ($name:ident, $features:literal) => {
+    ($name:ident, $features:literal, $rows:ident, $others:expr) => {
         /// # Safety
         /// The contract of `lower::abi::EffectFnPtr`; the host has these features.
         #[target_feature(enable = $features)]
@@ -78,22 +107,43 @@ macro_rules! variant {
             _: *const *mut Lanes,
         ) -> u64 {
             // SAFETY: the caller's.
-            let (call, rows) = unsafe { decoded(ctx, words) };
-            run(&call, rows, |shape, factors, d| {
+            let work = unsafe { decoded(ctx, words) };
+            let f32_rows = |shape: Matrix, chain: &[Factors<'_>], d: &mut Rows| {
                 // SAFETY: the caller's.
-                unsafe { f32_rows::$name(shape, factors, d) }
-            });
+                unsafe { f32_rows::$rows(shape, chain, d) }
+            };
+            run(work, f32_rows, $others);
             ExitCode::Continue as u64
         }
     };
 }
 
 #[cfg(target_arch = "x86_64")]
-variant!(avx2, "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt");
+variant!(
+    avx2,
+    "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt",
+    avx2,
+    |_, _, _| false
+);
 #[cfg(target_arch = "x86_64")]
 variant!(
     avx512,
-    "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"
+    "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt",
+    avx512,
+    |call, factors, d| {
+        // SAFETY: the caller's.
+        unsafe { wide::multiply(call, factors, d, wide::Bytes::Pairs) }
+    }
+);
+#[cfg(target_arch = "x86_64")]
+variant!(
+    avx512_vnni,
+    "avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt",
+    avx512,
+    |call, factors, d| {
+        // SAFETY: the caller's.
+        unsafe { wide::multiply(call, factors, d, wide::Bytes::Vnni) }
+    }
 );
 
 /// A and B, in registers.
@@ -114,6 +164,14 @@ struct Source {
 }
 
 impl Source {
+    fn of_call(call: &MatrixCall) -> Source {
+        Source {
+            cbsz: call.cbsz,
+            abid: call.abid,
+            blocks: call.shape.blocks,
+        }
+    }
+
     /// The block of A that block `b` of D has.
     #[inline(always)]
     fn of(self, b: usize) -> usize {
@@ -121,40 +179,90 @@ impl Source {
     }
 }
 
-/// Multiplies; `f32_rows` is for f32 of 16 and 32 columns.
+/// Multiplies. `f32_rows` is for f32 of 16 and 32 columns: of a chain of factors, whose products are
+/// added one after the other. `others` multiplies factors of other kinds if it says so.
 #[inline(always)]
-fn run(call: &MatrixCall, rows: &mut Rows, f32_rows: impl Fn(Matrix, Factors<'_>, &mut Rows)) {
-    if cdna3::takes(call) {
-        cdna3::run(call, rows);
-        return;
-    }
-    let shape = call.shape;
-    let source = Source {
-        cbsz: call.cbsz,
-        abid: call.abid,
-        blocks: shape.blocks,
-    };
-    if shape.factor == Factor::F32 && shape.size >= 16 && is_direct(call) {
-        sum_so_far(call, rows);
-        let [a, b] = [call.a, call.b].map(usize::from);
-        let [a, b, d] = [a..a + 1, b..b + 1, range(call.writes())];
-        if let Ok([a, b, d]) = rows.get_disjoint_mut([a, b, d]) {
-            f32_rows(shape, Factors { a, b, source }, d);
-            finish(call, d);
-            return;
+fn run(
+    work: Work<'_>,
+    f32_rows: impl Fn(Matrix, &[Factors<'_>], &mut Rows),
+    others: impl Fn(&MatrixCall, Factors<'_>, &mut Rows) -> bool,
+) {
+    let Work {
+        mut calls,
+        rows,
+        staged,
+    } = work;
+    while let Some((&words, behind)) = calls.split_first() {
+        let joined = behind
+            .iter()
+            .take_while(|&&words| MatrixCall::is_joined(words));
+        let (chain, rest) = calls.split_at(1 + joined.count());
+        calls = rest;
+        let first = call_of(words);
+        if cdna3::takes(&first) {
+            for words in chain {
+                cdna3::run(&call_of(*words), rows, staged);
+            }
+            continue;
+        }
+        if first.shape.factor == Factor::F32 && first.shape.size >= 16 && is_direct(&first) {
+            sum_so_far(&first, rows);
+            // An array of all would take as long as a small product.
+            if chain.len() == 1 {
+                let (factors, d) = in_place::<1>(chain, &first, rows, staged);
+                f32_rows(first.shape, &factors, d);
+                finish(&first, d);
+            } else {
+                let (factors, d) = in_place::<MAX_CALLS>(chain, &first, rows, staged);
+                f32_rows(first.shape, &factors[..chain.len()], d);
+                finish(&first, d);
+            }
+            continue;
+        }
+        for words in chain {
+            let call = call_of(*words);
+            if is_direct(&call) {
+                sum_so_far(&call, rows);
+                let ([factors], d) = in_place(std::slice::from_ref(words), &call, rows, staged);
+                multiply(&call, factors, d, &f32_rows, &others);
+                continue;
+            }
+            // The sources are read before anything is written: D may be any of their registers.
+            let (a, b) = factors(&call, rows, staged);
+            let count = MatrixCall::factor_registers(call.shape) as usize;
+            let factors = Factors {
+                a: &a[..count],
+                b: &b[..count],
+                source: Source::of_call(&call),
+            };
+            let d = sum_so_far(&call, rows);
+            multiply(&call, factors, d, &f32_rows, &others);
         }
     }
-    // The sources are read before anything is written: D may be any of their registers.
-    let (a, b) = factors(call, rows);
-    let count = MatrixCall::factor_registers(shape) as usize;
-    let factors = Factors {
-        a: &a[..count],
-        b: &b[..count],
-        source,
-    };
-    let d = sum_so_far(call, rows);
+}
+
+/// The call with these words.
+#[inline(always)]
+fn call_of(words: [u64; 3]) -> MatrixCall {
+    MatrixCall::from_words(words).expect("bug: code passes the words of a call")
+}
+
+/// Multiplies the factors of one instruction; D has the elements of C.
+#[inline(always)]
+fn multiply(
+    call: &MatrixCall,
+    factors: Factors<'_>,
+    d: &mut Rows,
+    f32_rows: &impl Fn(Matrix, &[Factors<'_>], &mut Rows),
+    others: &impl Fn(&MatrixCall, Factors<'_>, &mut Rows) -> bool,
+) {
+    let shape = call.shape;
+    if others(call, factors, d) {
+        finish(call, d);
+        return;
+    }
     match (shape.factor, shape.size) {
-        (Factor::F32, 16 | 32) => f32_rows(shape, factors, d),
+        (Factor::F32, 16 | 32) => f32_rows(shape, &[factors], d),
         (Factor::F64, 16) => f64_rows::<16>(shape, factors, d),
         (Factor::F64, _) => f64_rows::<4>(shape, factors, d),
         (_, 32) => by_columns::<32>(call, factors, d),
@@ -164,12 +272,54 @@ fn run(call: &MatrixCall, rows: &mut Rows, f32_rows: impl Fn(Matrix, Factors<'_>
     finish(call, d);
 }
 
-/// Can A and B be read where they are: are they distinct, untouched registers outside of D?
+/// Can A and B be read where they are while D is written?
 #[inline(always)]
 fn is_direct(call: &MatrixCall) -> bool {
-    let d = call.writes();
-    let outside = !d.contains(&call.a) && !d.contains(&call.b);
-    outside && call.a != call.b && call.blgp == 0 && !call.flush
+    let (d, count) = (call.writes(), MatrixCall::factor_registers(call.shape));
+    let outside = |n: u16| n + count <= d.start || d.end <= n;
+    outside(call.a) && outside(call.b) && call.blgp == 0 && !call.flush
+}
+
+/// The factors of a chain of instructions where they are, and its D. All have the fields and the D of
+/// the first, which [`is_direct`]; their factors are outside of D too.
+#[inline(always)]
+fn in_place<'a, const N: usize>(
+    chain: &[[u64; 3]],
+    first: &MatrixCall,
+    rows: &'a mut [Lanes; VECTOR_REGISTERS],
+    staged: &'a Rows,
+) -> ([Factors<'a>; N], &'a mut Rows) {
+    let d = range(first.writes());
+    let (below, from) = rows.split_at_mut(d.start);
+    let (sums, above) = from.split_at_mut(d.len());
+    let (below, above) = (&*below, &*above);
+    let count = MatrixCall::factor_registers(first.shape) as usize;
+    let tuple = |n: u16| {
+        let n = usize::from(n);
+        if n < d.start {
+            &below[n..][..count]
+        } else if n < VECTOR_REGISTERS {
+            &above[n - d.end..][..count]
+        } else {
+            &staged[n - VECTOR_REGISTERS..][..count]
+        }
+    };
+    let source = Source::of_call(first);
+    let none = Factors {
+        a: &[],
+        b: &[],
+        source,
+    };
+    let mut factors = [none; N];
+    for (factors, &[registers, ..]) in factors.iter_mut().zip(chain) {
+        let [a, b] = MatrixCall::factors_of(registers);
+        *factors = Factors {
+            a: tuple(a),
+            b: tuple(b),
+            source,
+        };
+    }
+    (factors, sums)
 }
 
 /// Registers as indices.
@@ -188,11 +338,15 @@ fn finish(call: &MatrixCall, d: &mut Rows) {
 
 /// Copies of the registers of A and B, the lanes of B as BLGP says, f32 flushed if required.
 #[inline(always)]
-fn factors(call: &MatrixCall, rows: &Rows) -> ([Lanes; FACTOR], [Lanes; FACTOR]) {
+fn factors(call: &MatrixCall, rows: &Rows, staged: &Rows) -> ([Lanes; FACTOR], [Lanes; FACTOR]) {
     let (mut a, mut b) = ([[0; 64]; FACTOR], [[0; 64]; FACTOR]);
+    let row = |n: usize| match n.checked_sub(VECTOR_REGISTERS) {
+        None => rows[n],
+        Some(n) => staged[n],
+    };
     for i in 0..MatrixCall::factor_registers(call.shape) as usize {
-        a[i] = rows[call.a as usize + i];
-        b[i] = rows[call.b as usize + i];
+        a[i] = row(call.a as usize + i);
+        b[i] = row(call.b as usize + i);
     }
     if call.blgp != 0 {
         for row in &mut b {

@@ -19,7 +19,7 @@
 //!   Of sparse products no source has the numerics: see [`choices::sparse_chunk`].
 
 use frontend::inst::Operand;
-use frontend::op::{Factor, Matrix};
+use frontend::op::{Factor, Matrix, MatrixKinds};
 use frontend::state::mode as mode_bits;
 use frontend::{Gfx, LANES, Op};
 
@@ -364,6 +364,8 @@ fn bf16_to_f32(bits: u64) -> u32 {
 impl<O: Observer> Exec<'_, '_, O> {
     /// `v_mfma_*` and `v_smfmac_*`. All sources are read before the destination is written, which may overlap them.
     pub(crate) fn exec_mfma(&mut self, shape: Matrix) -> Run<()> {
+        let kinds = &mut self.group.stats.matrix_kinds;
+        *kinds = kinds.with(MatrixKinds::of(shape));
         let layout = Layout::of(shape);
         let to = self.vector_range(self.inst.dst[0], layout.sums())?;
         let [_, _, blgp] = self.inst.mods.mfma;

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use frontend::WaveState;
+use frontend::op::MatrixKinds;
 use frontend::state::LANES;
 use lower::abi::{Context, ExitCode, SETTLED, Settled};
 use lower::analysis::liveness::VectorBits;
@@ -248,6 +249,10 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             counts[Shape::ENTERED] = 1;
             counts[Shape::NANOSECONDS] = start.elapsed().as_nanos() as u64;
             region.code.add_counts(&counts);
+        }
+        if ctx.matrix_kinds != 0 {
+            let kinds = &mut host.group.stats.matrix_kinds;
+            *kinds = kinds.with(MatrixKinds(std::mem::take(&mut ctx.matrix_kinds)));
         }
         if host.group.counting {
             host.group.stats.instructions += std::mem::take(&mut ctx.instructions);

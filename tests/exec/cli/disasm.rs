@@ -416,6 +416,29 @@ fn info_tells_what_is_in_a_file() {
 }
 
 #[test]
+fn info_tells_accumulation_registers() {
+    for (target, offset, line) in [
+        ("gfx908", None, "    16 accumulation registers\n"),
+        (
+            "gfx90a",
+            Some(28),
+            "    16 accumulation registers, which follow 28 of these VGPRs\n",
+        ),
+    ] {
+        let file = format!("tests/kernels/matrix/gemm.{target}.O3.co");
+        let value = json(&wavelift(&["info", &file, "--json"]));
+        let kernels = &value["code_objects"][0]["kernels"];
+        assert_eq!(kernels[0]["agprs"], 16, "{target}");
+        assert_eq!(kernels[0]["accum_offset"], serde_json::json!(offset));
+        assert_eq!(kernels[1]["agprs"], 0);
+        assert_eq!(kernels[1]["accum_offset"], serde_json::Value::Null);
+        let text = wavelift(&["info", &file]).stdout;
+        assert_eq!(text.matches("accumulation").count(), 1, "{text}");
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
 #[cfg(feature = "jit")]
 fn ir_shows_the_regions_of_a_kernel() {
     let ir = wavelift(&[

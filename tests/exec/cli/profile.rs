@@ -495,6 +495,26 @@ fn accesses_to_own_scratch_are_shown_as_inline() {
 }
 
 #[test]
+fn profiles_tell_accumulation_registers() {
+    for (target, line) in [
+        ("gfx908", "  24 VGPRs, 16 accumulation registers\n"),
+        (
+            "gfx90a",
+            "  48 VGPRs, 16 of them accumulation registers from 28 on\n",
+        ),
+    ] {
+        let manifest = format!("tests/kernels/matrix/gemm.{target}.toml");
+        let profile = wavelift(&["profile", &manifest]);
+        assert_eq!(profile.status, 0, "{}", profile.stderr);
+        let text = profile.stdout;
+        assert_eq!(text.matches("accumulation").count(), 1, "{text}");
+        assert!(text.contains(line), "{text}");
+        let page = wavelift(&["profile", &manifest, "--html", "-"]).stdout;
+        assert!(page.contains(line.trim()), "{target}");
+    }
+}
+
+#[test]
 fn a_fault_ends_a_profile() {
     let folder = folder("profile-fault");
     let code_object = root().join("tests/kernels/faults/faults.gfx900.co");

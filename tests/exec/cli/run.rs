@@ -49,6 +49,52 @@ fn json_has_the_shape_of_the_contract() {
     }
 }
 
+/// The orders in which matrix instructions add are those of the documentation, where any ran.
+#[test]
+fn json_states_the_numerics_of_matrix_instructions() {
+    let documented = std::fs::read_to_string(root().join("docs/matrix.md")).expect("a page");
+    for engine in engines() {
+        for target in ["gfx908", "gfx90a"] {
+            let manifest = format!("tests/kernels/matrix/loops.{target}.toml");
+            let run = wavelift(&["run", &manifest, "--engine", engine, "--json"]);
+            assert_eq!(run.status, 0, "{}", run.stderr);
+            let value = json(&run);
+            let dispatches = value["dispatches"].as_array().expect("a list");
+            assert!(dispatches.len() >= 13);
+            for dispatch in dispatches {
+                let kernel = dispatch["kernel"].as_str().expect("a name");
+                let numerics = dispatch["numerics"].as_object().expect("an object");
+                assert_eq!(numerics.len(), 1, "{kernel}");
+                let (kind, order) = numerics.iter().next().expect("there is one");
+                assert!(kernel.ends_with(kind), "{kernel} {kind}");
+                let order = order.as_str().expect("words");
+                assert!(documented.contains(order), "{order}");
+            }
+            let of = |kernel: &str| {
+                let mut all = dispatches.iter();
+                let found = all.find(|dispatch| dispatch["kernel"] == kernel);
+                found.expect("it ran")["numerics"].clone()
+            };
+            let bf16 = of("f32_32x32x4bf16");
+            let rounded = match target {
+                "gfx908" => "the exact sum of two products and the sum so far, rounded once",
+                _ => "each product is rounded, two are added, then to the sum so far",
+            };
+            assert_eq!(bf16, json!({ "bf16": rounded }), "{target}");
+        }
+        let others = ["run", "examples/saxpy/saxpy.gfx900.toml", "--json"];
+        let value = json(&wavelift(&[&others[..], &["--engine", engine]].concat()));
+        assert_eq!(value["dispatches"][0].get("numerics"), None);
+    }
+    let manifest = "tests/kernels/matrix/gemm.gfx908.toml";
+    let bench = wavelift(&["bench", manifest, "--seconds", "0.001", "--json"]);
+    let value = json(&bench);
+    let dispatches = value["dispatches"].as_array().expect("a list");
+    let order = json!({ "f32": "fused multiply-adds, one k after the other" });
+    assert_eq!(dispatches[0]["numerics"], order);
+    assert_eq!(dispatches[1].get("numerics"), None);
+}
+
 /// A manifest in a folder of its own whose kernel stores each work-item's number.
 fn fine(folder: &std::path::Path, rest: &str) -> String {
     let code_object = root().join("tests/kernels/faults/faults.gfx900.co");

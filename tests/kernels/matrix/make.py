@@ -106,6 +106,8 @@ def main():
             manifest(target, level, long_a, long_b, c)
         compile_object("gemm", target, "O3")
         gemm(target)
+        compile_object("loops", target, "O3")
+        loops(target)
 
 
 def manifest(target, level, a, b, c):
@@ -163,6 +165,29 @@ def gemm(target):
                   f'args = ["@{kernel}", "@a", "@b", {{ i32 = {size} }}]']
     lines += ["", "[expect]", *(f'{kernel} = {{ file = "gemm.c.expected.npy" }}' for kernel in kernels), ""]
     (HERE / f"gemm.{target}.toml").write_text("\n".join(lines))
+
+
+# A loop's kernel: shape, elements of a lane's factors, and its sums.
+LOOP = re.compile(r"^LOOP\(([fi]\d+)_(\d+)x\d+x(\d+)(\w+?)(_1k)?, .*, (\d+), (\d+), \w+\)", re.M)
+ITERATIONS = 3
+
+
+def loops(target):
+    """A few iterations of each loop of loops.cl."""
+    source = (HERE / "loops.cl").read_text()
+    common, rest = source.split("#ifdef __gfx90a__")
+    lines = [f"# Loops of matrix instructions, {target}. Made by make.py.", "", "[buffers]"]
+    checks, dispatches = ["", "[expect]"], []
+    for row in LOOP.finditer(common if target == "gfx908" else common + rest):
+        kind, size, k, factor, suffix, sums, count = row.groups()
+        kernel = f"{kind}_{size}x{size}x{k}{factor}{suffix or ''}"
+        # Sums of products of 1 and 1 to 4.
+        value = ITERATIONS * int(k) * sum(i % 4 + 1 for i in range(int(count)))
+        lines.append(f'{kernel} = {{ type = "{kind}", count = {64 * int(sums)}, fill = 0 }}')
+        checks.append(f'{kernel} = {{ type = "{kind}", fill = {value} }}')
+        dispatches += ["", "[[dispatch]]", f'code_object = "loops.{target}.O3.co"', f'kernel = "{kernel}"',
+                       "grid = [64]", "workgroup = [64]", f'args = ["@{kernel}", {{ i32 = {ITERATIONS} }}]']
+    (HERE / f"loops.{target}.toml").write_text("\n".join([*lines, *dispatches, *checks, ""]))
 
 
 main()

@@ -252,7 +252,7 @@ impl Analysis<'_> {
                 _ => (v, None),
             }
         };
-        for &(n, v) in &block.writes_v {
+        for (n, v) in block.lane_writes() {
             r.vgpr[usize::from(n)] = values[v.index()].filter(|f| !f.stepped);
             match tables[v.index()] {
                 Some(table) => r.tables.insert(n, table),
@@ -264,12 +264,9 @@ impl Analysis<'_> {
             }
         }
         // Two halves of one 64-bit value written to adjacent registers under the same EXEC.
-        for &(n, lo) in &block.writes_v {
-            let Some(&(_, hi)) = block
-                .writes_v
-                .iter()
-                .find(|w| Some(w.0) == n.checked_add(1))
-            else {
+        for (n, lo) in block.lane_writes() {
+            let next = Some(n + 1);
+            let Some((_, hi)) = block.lane_writes().find(|w| Some(w.0) == next) else {
                 continue;
             };
             let ((lo, lo_mask), (hi, hi_mask)) = (new(lo), new(hi));
@@ -328,7 +325,7 @@ impl Analysis<'_> {
                 }
             }
         }
-        if let Term::Matrix { call, .. } = block.term {
+        for call in block.term.matrix_calls() {
             call.writes().for_each(|n| r.forget(n));
         }
         if let Term::ScalarMove { site, .. } = block.term {

@@ -8,6 +8,7 @@ use std::array;
 use frontend::op::{F8, Factor};
 use lower::abi::Lanes;
 use lower::ir::MatrixCall;
+use lower::ir::matrix::STAGED;
 
 use super::{Rows, Source, finish, flushed_with_sign, lane_of_b, place, sum_so_far, widened};
 use crate::choices;
@@ -100,17 +101,17 @@ fn item_bits(rows: &Rows, bits: usize, lane: usize, item: usize) -> u64 {
 
 /// Multiplies. All of it is inline, so that each variant has it with the features of its host.
 #[inline(always)]
-pub(super) fn run(call: &MatrixCall, rows: &mut Rows) {
+pub(super) fn run(call: &MatrixCall, rows: &mut Rows, staged: &Rows) {
     match call.shape.size {
-        32 => columns::<32>(call, rows),
-        16 => columns::<16>(call, rows),
-        _ => columns::<4>(call, rows),
+        32 => columns::<32>(call, rows, staged),
+        16 => columns::<16>(call, rows, staged),
+        _ => columns::<4>(call, rows, staged),
     }
 }
 
 /// Matrices of `N` columns.
 #[inline(always)]
-fn columns<const N: usize>(call: &MatrixCall, rows: &mut Rows) {
+fn columns<const N: usize>(call: &MatrixCall, rows: &mut Rows, staged: &Rows) {
     let shape = call.shape;
     let factor = shape.factor;
     let bits = factor.bits() as usize;
@@ -121,14 +122,14 @@ fn columns<const N: usize>(call: &MatrixCall, rows: &mut Rows) {
     } else {
         per_lane
     };
-    let source = Source {
-        cbsz: call.cbsz,
-        abid: call.abid,
-        blocks: shape.blocks,
-    };
+    let source = Source::of_call(call);
     // The sources are read before anything is written: D may be any of their registers.
     let copy = |first: u16, count: u16| -> Vec<Lanes> {
-        rows[usize::from(first)..][..usize::from(count)].to_vec()
+        let from = match first.checked_sub(STAGED) {
+            None => &rows[usize::from(first)..],
+            Some(n) => &staged[usize::from(n)..],
+        };
+        from[..usize::from(count)].to_vec()
     };
     let (mut a, mut b) = (
         copy(call.a, call.a_registers()),

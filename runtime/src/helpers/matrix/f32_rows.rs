@@ -1,6 +1,6 @@
 //! `v_mfma_f32` of f32 with 16 or 32 columns: a chain of fused multiply-adds over K for each
-//! element, on host vectors. Eight rows of D stay in host registers while K is gone through: they are
-//! at two places in the lanes of four registers.
+//! element, on host vectors. Eight rows of D stay in host registers while K is gone through, that of
+//! all instructions of a chain: they are at two places in the lanes of four registers.
 
 use frontend::op::Matrix;
 use lower::abi::Lanes;
@@ -98,27 +98,27 @@ vector!(
 );
 
 /// For every host.
-pub(super) fn portable(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
+pub(super) fn portable(shape: Matrix, chain: &[Factors<'_>], d: &mut Rows) {
     // SAFETY: every host has single words.
-    unsafe { by_shape::<f32, 4, 4>(shape, factors, d) }
+    unsafe { by_shape::<f32, 4, 4>(shape, chain, d) }
 }
 
 /// # Safety
 /// The host has these features.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn avx2(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
+pub(super) unsafe fn avx2(shape: Matrix, chain: &[Factors<'_>], d: &mut Rows) {
     // SAFETY: the caller's.
-    unsafe { by_shape::<std::arch::x86_64::__m256, 1, 1>(shape, factors, d) }
+    unsafe { by_shape::<std::arch::x86_64::__m256, 1, 1>(shape, chain, d) }
 }
 
 /// # Safety
 /// The host has these features.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
-pub(super) unsafe fn avx512(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
+pub(super) unsafe fn avx512(shape: Matrix, chain: &[Factors<'_>], d: &mut Rows) {
     // SAFETY: the caller's.
-    unsafe { by_shape::<std::arch::x86_64::__m512, 2, 1>(shape, factors, d) }
+    unsafe { by_shape::<std::arch::x86_64::__m512, 2, 1>(shape, chain, d) }
 }
 
 /// Matrices of 32 columns, `W32` vectors of a row at a time, or of 16, `W16` at a time.
@@ -128,16 +128,16 @@ pub(super) unsafe fn avx512(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
 #[inline(always)]
 unsafe fn by_shape<V: Vector, const W32: usize, const W16: usize>(
     shape: Matrix,
-    factors: Factors<'_>,
+    chain: &[Factors<'_>],
     d: &mut Rows,
 ) {
     // SAFETY: the caller's.
     unsafe {
         match (shape.size, shape.k) {
-            (32, 1) => multiply::<V, 32, W32, 1, 2>(factors, d),
-            (32, _) => multiply::<V, 32, W32, 2, 1>(factors, d),
-            (_, 1) => multiply::<V, 16, W16, 1, 4>(factors, d),
-            (_, _) => multiply::<V, 16, W16, 4, 1>(factors, d),
+            (32, 1) => multiply::<V, 32, W32, 1, 2>(chain, d),
+            (32, _) => multiply::<V, 32, W32, 2, 1>(chain, d),
+            (_, 1) => multiply::<V, 16, W16, 1, 4>(chain, d),
+            (_, _) => multiply::<V, 16, W16, 4, 1>(chain, d),
         }
     }
 }
@@ -154,11 +154,12 @@ unsafe fn multiply<
     const K: usize,
     const BLOCKS: usize,
 >(
-    factors: Factors<'_>,
+    chain: &[Factors<'_>],
     d: &mut Rows,
 ) {
+    let source = chain[0].source;
     for block in 0..BLOCKS {
-        let from = factors.source.of(block);
+        let from = source.of(block);
         for i in (0..N).step_by(8) {
             let (item, lane) = place::<N, 4>(block, i);
             debug_assert_eq!(place::<N, 4>(block, i + 4), (item, lane + N));
@@ -170,26 +171,23 @@ unsafe fn multiply<
                 // SAFETY: the caller's; a row of D begins at a multiple of N lanes, as one of B,
                 // and so do N rows of A.
                 unsafe {
-                    eight_rows::<V, N, W, K>(
-                        (&factors.a[0], a),
-                        (&factors.b[0], b),
-                        (rows, lane + column),
-                    );
+                    eight_rows::<V, N, W, K>(chain, (a, b), (rows, lane + column));
                 }
             }
         }
     }
 }
 
-/// Eight rows of D in `W` vectors each, which begin at a lane of its registers, or `N` lanes behind. Those of A begin at
-/// the lane that the first function gives for each K, those of B at that of the second.
+/// Eight rows of D in `W` vectors each, which begin at a lane of its registers, or `N` lanes behind.
+/// Those of A begin at the lane that the first function gives for each K, those of B at that of the
+/// second.
 ///
 /// # Safety
 /// The host has the vector. Its elements, and eight lanes of A, are within the registers.
 #[inline(always)]
 unsafe fn eight_rows<V: Vector, const N: usize, const W: usize, const K: usize>(
-    (a, a_lane): (&Lanes, impl Fn(usize) -> usize),
-    (b, b_lane): (&Lanes, impl Fn(usize) -> usize),
+    chain: &[Factors<'_>],
+    (a_lane, b_lane): (impl Fn(usize) -> usize, impl Fn(usize) -> usize),
     (d, lane): (&mut [Lanes; 4], usize),
 ) {
     let at = |h: usize, w: usize| lane + h / 4 * N + w * V::LANES;
@@ -199,17 +197,20 @@ unsafe fn eight_rows<V: Vector, const N: usize, const W: usize, const K: usize>(
             unsafe { V::load(d[h % 4].as_ptr().add(at(h, w))) }
         })
     });
-    for k in 0..K {
-        let y: [V; W] = std::array::from_fn(|w| {
-            // SAFETY: the caller's.
-            unsafe { V::load(b.as_ptr().add(b_lane(k) + w * V::LANES)) }
-        });
-        for (h, sum) in sum.iter_mut().enumerate() {
-            // SAFETY: the caller's.
-            let x = unsafe { *a.as_ptr().add(a_lane(k) + h) };
-            for w in 0..W {
+    for factors in chain {
+        let (a, b) = (factors.a[0].as_ptr(), factors.b[0].as_ptr());
+        for k in 0..K {
+            let y: [V; W] = std::array::from_fn(|w| {
                 // SAFETY: the caller's.
-                sum[w] = unsafe { sum[w].plus_product(x, y[w]) };
+                unsafe { V::load(b.add(b_lane(k) + w * V::LANES)) }
+            });
+            for (h, sum) in sum.iter_mut().enumerate() {
+                // SAFETY: the caller's.
+                let x = unsafe { *a.add(a_lane(k) + h) };
+                for w in 0..W {
+                    // SAFETY: the caller's.
+                    sum[w] = unsafe { sum[w].plus_product(x, y[w]) };
+                }
             }
         }
     }

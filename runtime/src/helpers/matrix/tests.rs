@@ -1,6 +1,7 @@
 use frontend::op::F8;
 use frontend::target::Gfx;
 use lower::ir::functions::{EffectFn, LaneFn};
+use lower::ir::matrix::STAGED;
 
 use super::*;
 use crate::helpers::{has_avx2, table_for};
@@ -47,6 +48,11 @@ fn call_of(shape: Matrix) -> MatrixCall {
 
 /// Runs a call on every level of this host, whose results must be the same.
 fn runs(call: &MatrixCall, wave: &WaveState) -> Box<WaveState> {
+    runs_all(&[*call], wave, &[])
+}
+
+/// The same of several calls in a row, with these staging registers.
+fn runs_all(calls: &[MatrixCall], wave: &WaveState, staged: &[Lanes]) -> Box<WaveState> {
     let mut levels = vec![Level::Portable];
     levels.extend(has_avx2().then_some(Level::Avx2));
     levels.extend((has_avx2() && lower::host::has_avx512()).then_some(Level::Avx512));
@@ -58,7 +64,13 @@ fn runs(call: &MatrixCall, wave: &WaveState) -> Box<WaveState> {
         let entry = table[LaneFn::ALL.len() + EffectFn::Matrix as usize];
         // SAFETY: the table's addresses of such numbers are functions with effects.
         let entry = unsafe { std::mem::transmute::<usize, lower::abi::EffectFnPtr>(entry) };
-        let words = call.words();
+        let mut words = vec![calls.len() as u64 | (staged.len() as u64) << 32];
+        for (i, call) in calls.iter().enumerate() {
+            let joined = i > 0 && call.continues(&calls[i - 1]);
+            words.extend(call.words(joined));
+        }
+        let mut frame = staged.to_vec();
+        context.frame = frame.as_mut_ptr();
         let site = Site {
             pc: 0,
             inst: frontend::decode(Gfx::Gfx900, &[0; 8]).expect("an addition"),
@@ -72,10 +84,154 @@ fn runs(call: &MatrixCall, wave: &WaveState) -> Box<WaveState> {
     for other in results {
         assert!(
             first.vgpr == other.vgpr && first.agpr == other.agpr,
-            "{call:?}"
+            "{calls:?}"
         );
     }
     first
+}
+
+/// Calls in a row are as one after the other, whether they continue the same sums or not.
+#[test]
+fn several_in_a_row() {
+    let mut random = Random::new(5);
+    for shape in shapes() {
+        for round in 0..20 {
+            let mut wave = WaveState::new_boxed();
+            for n in 0..80 {
+                *wave.vector_mut(n) = array::from_fn(|_| word_of(shape.factor, &mut random));
+            }
+            let sum = MatrixCall::sum_registers(shape);
+            let staged: Vec<Lanes> = (0..4)
+                .map(|_| array::from_fn(|_| word_of(shape.factor, &mut random)))
+                .collect();
+            let mut calls: Vec<MatrixCall> = Vec::new();
+            for _ in 0..1 + random.below(MAX_CALLS as u64) {
+                let d = 20 + random.below(2) as u16 * sum;
+                let factor = |random: &mut Random| match random.below(8) {
+                    0 => STAGED + random.below(3) as u16,
+                    1 => d + random.below(u64::from(sum) - 1) as u16,
+                    _ => random.below(18) as u16,
+                };
+                calls.push(MatrixCall {
+                    d,
+                    a: factor(&mut random),
+                    b: factor(&mut random),
+                    c: match random.below(6) {
+                        0 => Addend::Constant(0),
+                        _ => Addend::Registers(d),
+                    },
+                    flush: round % 4 == 0 && shape.factor == Factor::F32,
+                    pairs: round % 2 == 0,
+                    quiet: true,
+                    ..call_of(shape)
+                });
+            }
+            let mut want = wave.clone();
+            // Copies of the staged registers: nothing writes them.
+            for (n, row) in staged.iter().enumerate() {
+                *want.vector_mut(500 + n) = *row;
+            }
+            for call in &calls {
+                let there = |n: u16| if n >= STAGED { n - STAGED + 500 } else { n };
+                let (a, b) = (there(call.a), there(call.b));
+                want = runs(&MatrixCall { a, b, ..*call }, &want);
+            }
+            let got = runs_all(&calls, &wave, &staged);
+            for n in 0..500 {
+                assert_eq!(got.vector(n), want.vector(n), "register {n} {calls:?}");
+            }
+        }
+    }
+}
+
+/// A word of numbers of a format that seldom overflow, some of them denormal or 0.
+fn word_of(factor: Factor, random: &mut Random) -> u32 {
+    let bits = random.bits() as u32;
+    if random.below(30) == 0 {
+        return bits & 0x8000_8000 | random.below(2) as u32;
+    }
+    match factor {
+        Factor::F64 => 0x3ff0_0000 | bits & 0x8003_ffff,
+        Factor::F32 | Factor::Xf32 => 0x3f00_0000 | bits & 0x80ff_ffff,
+        Factor::F16 => 0x3000_3000 | bits & 0x8fff_8fff,
+        Factor::Bf16 => 0x3f00_3f00 | bits & 0x80ff_80ff,
+        Factor::I8 | Factor::F8(..) => bits,
+    }
+}
+
+/// All levels have the same results for numbers of small and of large ranges, of which some are not
+/// finite.
+#[test]
+fn numbers_of_any_range() {
+    let mut random = Random::new(11);
+    for shape in shapes() {
+        for round in 0..200 {
+            let mut wave = WaveState::new_boxed();
+            let any = random.below(3);
+            // The exponents of a round: few, or all.
+            let (first, count) = match any {
+                0 => (0, 256),
+                1 => (random.below(200), 1 + random.below(40)),
+                _ => (100 + random.below(20), 1 + random.below(20)),
+            };
+            let mut word = |factor: Factor| {
+                let bits = random.bits() as u32;
+                let exponent = (first + random.below(count)).min(if any == 0 { 255 } else { 254 });
+                let other = (first + random.below(count)).min(254);
+                if random.below(40) == 0 {
+                    return bits & 0x8000_8000;
+                }
+                match factor {
+                    Factor::F64 | Factor::F32 | Factor::Xf32 => {
+                        bits & 0x807f_ffff | (exponent as u32) << 23
+                    }
+                    Factor::F16 => {
+                        let [low, high] = [exponent, other].map(|e| (e as u32 / 4 % 31) << 10);
+                        bits & 0x83ff_83ff | low | high << 16
+                    }
+                    Factor::Bf16 => {
+                        let [low, high] = [exponent, other].map(|e| (e as u32) << 7);
+                        bits & 0x807f_807f | low | high << 16
+                    }
+                    Factor::I8 | Factor::F8(..) => bits,
+                }
+            };
+            for n in [A, A + 1, B, B + 1] {
+                *wave.vector_mut(n.into()) = array::from_fn(|_| word(shape.factor));
+            }
+            for n in C..C + MatrixCall::sum_registers(shape) {
+                *wave.vector_mut(n.into()) = array::from_fn(|_| word(Factor::F32));
+            }
+            let call = MatrixCall {
+                pairs: round % 2 == 0,
+                cbsz: (round % 5 / 4 * shape.blocks.ilog2() as usize) as u8,
+                quiet: true,
+                ..call_of(shape)
+            };
+            let after = runs(&call, &wave);
+            #[cfg(target_arch = "x86_64")]
+            if has_avx2()
+                && lower::host::has_avx512()
+                && shape.factor == Factor::I8
+                && MatrixCall::factor_registers(shape) == 1
+            {
+                let mut d = Vec::new();
+                for n in call.writes() {
+                    d.push(*wave.vector(usize::from(n - D + C)));
+                }
+                let factors = Factors {
+                    a: &[*wave.vector(A.into())],
+                    b: &[*wave.vector(B.into())],
+                    source: Source::of_call(&call),
+                };
+                // SAFETY: the host has it.
+                assert!(unsafe { wide::multiply(&call, factors, &mut d, wide::Bytes::Pairs) });
+                for (n, row) in call.writes().zip(d) {
+                    assert_eq!(after.vector(n.into()), &row);
+                }
+            }
+        }
+    }
 }
 
 /// f64 to f16, which has it.

@@ -1,0 +1,63 @@
+// One kernel for each shape of matrix instruction: a loop of independent ones, whose sums stay in registers. They are
+// for measurements; d gets the sum of all of them, each of whose elements is the same.
+
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+#define VECTOR(type, n) type __attribute__((ext_vector_type(n)))
+
+typedef VECTOR(half, 4) half4_t;
+typedef VECTOR(short, 2) short2_t;
+typedef VECTOR(short, 4) short4_t;
+typedef VECTOR(float, 4) float4_t;
+typedef VECTOR(float, 16) float16_t;
+typedef VECTOR(float, 32) float32_t;
+typedef VECTOR(int, 4) int4_t;
+typedef VECTOR(int, 16) int16_t;
+typedef VECTOR(int, 32) int32_t;
+typedef VECTOR(double, 4) double4_t;
+
+// `count` sums of `sums` elements in a lane. All elements of A are 1 and those of B 1 to 4; `one` is 1 as bits.
+#define LOOP(type, element, factor, sum, vector, sums, count, one)                                                            \
+    kernel __attribute__((reqd_work_group_size(64, 1, 1))) void type(global sum *d, int n)                                    \
+    {                                                                                                                         \
+        factor x = one(1), y[4] = {one(1), one(2), one(3), one(4)};                                                           \
+        /* Values that the compiler does not know. */                                                                         \
+        __asm__ volatile("" : "+v"(x), "+v"(y[0]), "+v"(y[1]), "+v"(y[2]), "+v"(y[3]));                                       \
+        vector z[count];                                                                                                      \
+        _Pragma("unroll") for (int i = 0; i < count; i++) z[i] = 0;                                                           \
+        _Pragma("nounroll") for (int k = 0; k < n; k++)                                                                       \
+            _Pragma("unroll") for (int i = 0; i < count; i++)                                                                 \
+                z[i] = __builtin_amdgcn_mfma_##type(x, y[i % 4], z[i], 0, 0, 0);                                              \
+        union { vector all; sum one[sums]; } of;                                                                              \
+        of.all = z[0];                                                                                                        \
+        _Pragma("unroll") for (int i = 1; i < count; i++) of.all += z[i];                                                     \
+        for (int i = 0; i < sums; i++) d[get_group_id(0) * 64 * sums + i * 64 + get_local_id(0)] = of.one[i];                 \
+    }
+
+#define PLAIN(n) n
+#define HALVES(n) ((half4_t)(n))
+#define BFLOAT(n) ((short)(as_uint((float)(n)) >> 16))
+#define TWO(n) ((short2_t)(BFLOAT(n)))
+#define FOUR(n) ((short4_t)(BFLOAT(n)))
+#define BYTES(n) ((n) * 0x01010101)
+
+LOOP(f32_32x32x1f32, float, float, float, float32_t, 32, 4, PLAIN)
+LOOP(f32_16x16x1f32, float, float, float, float16_t, 16, 8, PLAIN)
+LOOP(f32_4x4x1f32, float, float, float, float4_t, 4, 8, PLAIN)
+LOOP(f32_32x32x2f32, float, float, float, float16_t, 16, 8, PLAIN)
+LOOP(f32_16x16x4f32, float, float, float, float4_t, 4, 8, PLAIN)
+LOOP(f32_32x32x8f16, half, half4_t, float, float16_t, 16, 8, HALVES)
+LOOP(f32_16x16x16f16, half, half4_t, float, float4_t, 4, 8, HALVES)
+LOOP(f32_4x4x4f16, half, half4_t, float, float4_t, 4, 8, HALVES)
+LOOP(f32_32x32x4bf16, short, short2_t, float, float16_t, 16, 8, TWO)
+LOOP(f32_16x16x8bf16, short, short2_t, float, float4_t, 4, 8, TWO)
+LOOP(i32_32x32x8i8, char, int, int, int16_t, 16, 8, BYTES)
+LOOP(i32_16x16x16i8, char, int, int, int4_t, 4, 8, BYTES)
+LOOP(i32_4x4x4i8, char, int, int, int4_t, 4, 8, BYTES)
+
+#ifdef __gfx90a__
+LOOP(f32_32x32x8bf16_1k, short, short4_t, float, float16_t, 16, 8, FOUR)
+LOOP(f32_16x16x16bf16_1k, short, short4_t, float, float4_t, 4, 8, FOUR)
+LOOP(f64_16x16x4f64, double, double, double, double4_t, 4, 8, PLAIN)
+#endif
