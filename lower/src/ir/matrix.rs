@@ -148,8 +148,8 @@ impl MatrixCall {
             | u8::from(self.pairs) << 4
             | u8::from(self.flush) << 5
             | u8::from(self.quiet) << 6;
-        let joined = joined.into();
-        let shape = [size, k, blocks, factor as u8, passes, fields, flags, joined];
+        let more = u8::from(joined) | u8::from(self.is_plain()) << 1;
+        let shape = [size, k, blocks, factor as u8, passes, fields, flags, more];
         [
             registers
                 .into_iter()
@@ -166,10 +166,40 @@ impl MatrixCall {
         [1, 2].map(|i: u32| (registers >> (16 * i)) as u16)
     }
 
+    /// The shape, the first register of D, and whether a NaN result is the default one, if the words belong
+    /// to a call of f32 of 16 or 32 columns without any field that adds its products to D; its factors are
+    /// outside of D.
+    #[inline]
+    pub fn plain_of([registers, shape, _]: [u64; 3]) -> Option<(Matrix, u16, bool)> {
+        if shape >> 57 & 1 == 0 {
+            return None;
+        }
+        let [size, k, blocks, _, passes, _, flags, _] = shape.to_le_bytes();
+        let shape = Matrix {
+            size,
+            k,
+            blocks,
+            factor: Factor::F32,
+            passes,
+        };
+        Some((shape, registers as u16, flags >> 6 & 1 != 0))
+    }
+
+    /// See [`MatrixCall::plain_of`].
+    fn is_plain(&self) -> bool {
+        self.shape.factor == Factor::F32
+            && self.shape.size >= 16
+            && self.c == Addend::Registers(self.d)
+            && !self.writes().contains(&self.a)
+            && !self.writes().contains(&self.b)
+            && [self.cbsz, self.abid, self.blgp] == [0; 3]
+            && !self.flush
+    }
+
     /// Do the words belong to a call that continues the one before it?
     #[inline]
     pub fn is_joined([_, shape, _]: [u64; 3]) -> bool {
-        shape >> 56 != 0
+        shape >> 56 & 1 != 0
     }
 
     /// The call that has these words, if there is one.
