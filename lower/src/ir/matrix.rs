@@ -179,7 +179,8 @@ impl MatrixCall {
             | u8::from(self.truncates) << 3
             | u8::from(self.saturates) << 4
             | u8::from(self.places.is_some()) << 5
-            | u8::from(joined) << 6;
+            | u8::from(joined) << 6
+            | u8::from(self.is_plain()) << 7;
         let shape = [size, k, blocks, number(factor), passes, fields, flags, more];
         [
             registers
@@ -195,6 +196,37 @@ impl MatrixCall {
     #[inline]
     pub fn factors_of(registers: u64) -> [u16; 2] {
         [1, 2].map(|i: u32| (registers >> (16 * i)) as u16)
+    }
+
+    /// The shape, the first register of D, and whether a NaN result is the default one, if the words belong
+    /// to a call of f32 of 16 or 32 columns without any field that adds its products to D; its factors are
+    /// outside of D.
+    #[inline]
+    pub fn plain_of([registers, shape, _]: [u64; 3]) -> Option<(Matrix, u16, bool)> {
+        if shape >> 63 == 0 {
+            return None;
+        }
+        let [size, k, blocks, _, passes, _, flags, _] = shape.to_le_bytes();
+        let shape = Matrix {
+            size,
+            k,
+            blocks,
+            factor: Factor::F32,
+            passes,
+        };
+        Some((shape, registers as u16, flags >> 6 & 1 != 0))
+    }
+
+    /// See [`MatrixCall::plain_of`].
+    fn is_plain(&self) -> bool {
+        self.shape.factor == Factor::F32
+            && self.shape.size >= 16
+            && self.c == Addend::Registers(self.d)
+            && !self.writes().contains(&self.a)
+            && !self.writes().contains(&self.b)
+            && [self.cbsz, self.abid, self.blgp, self.negate] == [0; 4]
+            && self.places.is_none()
+            && !(self.flush || self.saturates)
     }
 
     /// Do the words belong to a call that continues the one before it?

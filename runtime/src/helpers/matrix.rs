@@ -175,6 +175,10 @@ impl Source {
     /// The block of A that block `b` of D has.
     #[inline(always)]
     fn of(self, b: usize) -> usize {
+        // A division otherwise.
+        if self.cbsz == 0 {
+            return b;
+        }
         choices::matrix_block_of_a(b, self.blocks.into(), self.cbsz, self.abid)
     }
 }
@@ -198,6 +202,28 @@ fn run(
             .take_while(|&&words| MatrixCall::is_joined(words));
         let (chain, rest) = calls.split_at(1 + joined.count());
         calls = rest;
+        if let Some((shape, d, default_nan)) = MatrixCall::plain_of(words) {
+            let sums = MatrixCall::sum_registers(shape);
+            let d = usize::from(d)..usize::from(d + sums);
+            let source = Source {
+                cbsz: 0,
+                abid: 0,
+                blocks: shape.blocks,
+            };
+            // An array of all would take as long as a small product.
+            if chain.len() == 1 {
+                let (factors, d) = in_place::<1>(chain, (d.clone(), 1, source), rows, staged);
+                f32_rows(shape, &factors, d);
+            } else {
+                let about = (d.clone(), 1, source);
+                let (factors, d) = in_place::<MAX_CALLS>(chain, about, rows, staged);
+                f32_rows(shape, &factors[..chain.len()], d);
+            }
+            if default_nan {
+                quiet(Factor::F32, &mut rows[d]);
+            }
+            continue;
+        }
         let first = call_of(words);
         if cdna3::takes(&first) {
             for words in chain {
@@ -207,23 +233,20 @@ fn run(
         }
         if first.shape.factor == Factor::F32 && first.shape.size >= 16 && is_direct(&first) {
             sum_so_far(&first, rows);
-            // An array of all would take as long as a small product.
-            if chain.len() == 1 {
-                let (factors, d) = in_place::<1>(chain, &first, rows, staged);
-                f32_rows(first.shape, &factors, d);
-                finish(&first, d);
-            } else {
-                let (factors, d) = in_place::<MAX_CALLS>(chain, &first, rows, staged);
-                f32_rows(first.shape, &factors[..chain.len()], d);
-                finish(&first, d);
-            }
+            let about = (range(first.writes()), 1, Source::of_call(&first));
+            let (factors, d) = in_place::<MAX_CALLS>(chain, about, rows, staged);
+            f32_rows(first.shape, &factors[..chain.len()], d);
+            finish(&first, d);
             continue;
         }
         for words in chain {
             let call = call_of(*words);
             if is_direct(&call) {
                 sum_so_far(&call, rows);
-                let ([factors], d) = in_place(std::slice::from_ref(words), &call, rows, staged);
+                let count = MatrixCall::factor_registers(call.shape) as usize;
+                let about = (range(call.writes()), count, Source::of_call(&call));
+                let one = std::slice::from_ref(words);
+                let ([factors], d) = in_place(one, about, rows, staged);
                 multiply(&call, factors, d, &f32_rows, &others);
                 continue;
             }
@@ -280,20 +303,18 @@ fn is_direct(call: &MatrixCall) -> bool {
     outside(call.a) && outside(call.b) && call.blgp == 0 && !call.flush
 }
 
-/// The factors of a chain of instructions where they are, and its D. All have the fields and the D of
-/// the first, which [`is_direct`]; their factors are outside of D too.
+/// The factors of a chain of instructions where they are, and its D. Given are the registers of D, the
+/// number of those of a factor, which is outside of D, and which block of A takes part.
 #[inline(always)]
 fn in_place<'a, const N: usize>(
     chain: &[[u64; 3]],
-    first: &MatrixCall,
+    (d, count, source): (std::ops::Range<usize>, usize, Source),
     rows: &'a mut [Lanes; VECTOR_REGISTERS],
     staged: &'a Rows,
 ) -> ([Factors<'a>; N], &'a mut Rows) {
-    let d = range(first.writes());
     let (below, from) = rows.split_at_mut(d.start);
     let (sums, above) = from.split_at_mut(d.len());
     let (below, above) = (&*below, &*above);
-    let count = MatrixCall::factor_registers(first.shape) as usize;
     let tuple = |n: u16| {
         let n = usize::from(n);
         if n < d.start {
@@ -304,7 +325,6 @@ fn in_place<'a, const N: usize>(
             &staged[n - VECTOR_REGISTERS..][..count]
         }
     };
-    let source = Source::of_call(first);
     let none = Factors {
         a: &[],
         b: &[],

@@ -133,6 +133,24 @@ unsafe fn by_shape<V: Vector, const W32: usize, const W16: usize>(
 ) {
     // SAFETY: the caller's.
     unsafe {
+        match chain {
+            // Without a loop over the chain.
+            [_] => sized::<V, W32, W16>(shape, &chain[..1], d),
+            _ => sized::<V, W32, W16>(shape, chain, d),
+        }
+    }
+}
+
+/// # Safety
+/// As [`by_shape`].
+#[inline(always)]
+unsafe fn sized<V: Vector, const W32: usize, const W16: usize>(
+    shape: Matrix,
+    chain: &[Factors<'_>],
+    d: &mut Rows,
+) {
+    // SAFETY: the caller's.
+    unsafe {
         match (shape.size, shape.k) {
             (32, 1) => multiply::<V, 32, W32, 1, 2>(chain, d),
             (32, _) => multiply::<V, 32, W32, 2, 1>(chain, d),
