@@ -1,9 +1,9 @@
 //! The rules of required independent instructions, one row each, by the manuals' sections on "manually
 //! inserted wait states" and LLVM's hazard recognizer.
 
-use frontend::inst::{M0, Special, VCC_HI, VCC_LO};
+use frontend::inst::{EXEC_HI, EXEC_LO, M0, Sel, Special, VCC_HI, VCC_LO};
 use frontend::op::{BranchIf, Hint};
-use frontend::{Encoding, Gfx, Inst, Op, Operand, Ty};
+use frontend::{Effects, Encoding, Forms, Gfx, Inst, Op, Operand, Ty};
 
 use super::row::{
     Consumes, ONE, Row, exec_of_valu, only, rule, scalars, scalars_of_valu, vectors_of_valu,
@@ -60,6 +60,34 @@ fn sends_or_gds(item: &Item, _: Gfx, _: Reg) -> bool {
     let inst = &item.inst;
     let gds = inst.desc.encoding == Encoding::Ds && (inst.mem.gds || is_gws(inst));
     gds || matches!(inst.op(), Op::Sendmsg | Op::Hint(Hint::TtraceData))
+}
+
+fn is_transcendental(op: Op) -> bool {
+    let legacy = matches!(op, Op::ExpLegacy | Op::LogLegacy);
+    let reciprocal = matches!(op, Op::Rcp | Op::RcpIflag | Op::Rsq | Op::Sqrt);
+    legacy || reciprocal || matches!(op, Op::Exp | Op::Log | Op::Sin | Op::Cos)
+}
+
+/// Does SDWA or OP_SEL place the result elsewhere than at bit 0?
+fn is_placed(inst: &Inst) -> bool {
+    let select = match inst.op() {
+        Op::CvtSrToF8(_) => 12,
+        Op::CvtPkToF8(_) => 8,
+        _ if inst.desc.forms.has(Forms::OP_SEL) => 8,
+        _ => 0,
+    };
+    let sdwa = inst
+        .mods
+        .sdwa
+        .is_some_and(|sdwa| sdwa.dst_sel != Sel::Dword);
+    sdwa || inst.mods.op_sel & select != 0
+}
+
+/// Does VALU read the vector register as a source, not to keep a part of it?
+fn is_source(item: &Item, gfx: Gfx, reg: Reg) -> bool {
+    let inst = &item.inst;
+    let sums = inst.desc.effects.has(Effects::READS_D) && item.uses.reads(reg);
+    sums || read_as_constant(item, gfx, reg)
 }
 
 /// The rows.
@@ -143,7 +171,11 @@ pub(super) static ROWS: &[Row] = &[
     },
     Row {
         rule: rule("nop-store-data", "a store of more than 64 bits, VALU overwrites its data", Certainty::A, "ISA manuals 4.5; LLVM has12DWordStoreHazard; ACO"),
-        states: |gfx| only(gfx != Gfx::Gfx600, 1),
+        states: |gfx| match gfx {
+            Gfx::Gfx600 => None,
+            Gfx::Gfx942 => Some(2),
+            _ => Some(1),
+        },
         produces: |item, _| {
             let inst = &item.inst;
             // A store with an offset in an SGPR reads its data earlier.
@@ -291,5 +323,66 @@ pub(super) static ROWS: &[Row] = &[
             matches!(item.inst.op(), Op::ReadLane | Op::ReadFirstLane) && item.uses.reads(reg)
         }),
         does: "writes a vector register of which a lane is read",
+    },
+    Row {
+        rule: rule("nop-vgpr-lane", "VALU writes a VGPR, v_readlane or v_readfirstlane reads it", Certainty::A, "CDNA3 ISA 4.5; LLVM hasVDecCoExecHazard"),
+        states: |gfx| only(gfx == Gfx::Gfx942, 1),
+        produces: vectors_of_valu,
+        consumes: Consumes::Result(|item, _, reg| {
+            matches!(item.inst.op(), Op::ReadLane | Op::ReadFirstLane)
+                && span(item.inst.src[0], 1).is_some_and(|span| span.has(reg))
+        }),
+        does: "writes a vector register of which a lane is read",
+    },
+    Row {
+        rule: rule("nop-exec-lane", "VALU writes EXEC, v_readlane, v_readfirstlane or v_writelane follows", Certainty::A, "CDNA3 ISA 4.5; LLVM hasVDecCoExecHazard"),
+        states: |gfx| only(gfx == Gfx::Gfx942, 4),
+        produces: exec_of_valu,
+        consumes: Consumes::Result(|item, _, _| {
+            matches!(item.inst.op(), Op::ReadLane | Op::ReadFirstLane | Op::WriteLane)
+        }),
+        does: "writes EXEC before the access to a lane",
+    },
+    Row {
+        rule: rule("nop-exec-constant", "VALU writes EXEC, VALU reads it as a constant", Certainty::A, "CDNA3 ISA 4.5; LLVM hasVDecCoExecHazard"),
+        states: |gfx| only(gfx == Gfx::Gfx942, 2),
+        produces: exec_of_valu,
+        consumes: Consumes::Result(|item, gfx, _| {
+            [EXEC_LO, EXEC_HI].iter().any(|&reg| read_as_constant(item, gfx, Reg::from(reg)))
+        }),
+        does: "writes EXEC, which is read as a constant",
+    },
+    Row {
+        rule: rule("nop-sgpr-constant", "VALU writes an SGPR or VCC, VALU reads it as a constant", Certainty::A, "CDNA3 ISA 4.5; LLVM hasVDecCoExecHazard"),
+        states: |gfx| only(gfx == Gfx::Gfx942, 2),
+        produces: scalars_of_valu,
+        consumes: Consumes::Result(|item, gfx, reg| {
+            let lane = matches!(item.inst.op(), Op::ReadLane | Op::WriteLane)
+                && span(item.inst.src[1], 1).is_some_and(|span| span.has(reg));
+            !lane && read_as_constant(item, gfx, reg)
+        }),
+        does: "writes a scalar register that is read as a constant",
+    },
+    Row {
+        rule: rule("nop-trans-result", "VALU writes a VGPR by a transcendental operation, another one reads it", Certainty::A, "CDNA3 ISA 4.5; LLVM hasTransForwardingHazard"),
+        states: |gfx| only(gfx == Gfx::Gfx942, 1),
+        produces: |item, gfx| match is_transcendental(item.inst.op()) {
+            true => vectors_of_valu(item, gfx),
+            false => vec![],
+        },
+        consumes: Consumes::Result(|item, gfx, reg| {
+            !is_transcendental(item.inst.op()) && is_source(item, gfx, reg)
+        }),
+        does: "writes a vector register by a transcendental operation, and one of another kind reads it",
+    },
+    Row {
+        rule: rule("nop-placed-result", "SDWA or OP_SEL moves a result within its VGPR, VALU reads it", Certainty::A, "CDNA3 ISA 4.5; LLVM hasDstSelForwardingHazard"),
+        states: |gfx| only(gfx == Gfx::Gfx942, 1),
+        produces: |item, gfx| match is_placed(&item.inst) {
+            true => vectors_of_valu(item, gfx),
+            false => vec![],
+        },
+        consumes: Consumes::Result(is_source),
+        does: "writes a part of a vector register that is read",
     },
 ];

@@ -5,6 +5,7 @@ use frontend::desc::{Encoding, InstDesc};
 use frontend::inst::{Form, Inst, MemMods, Mods, Operand};
 use frontend::op::{DsOp, ImageOp, Op, Space};
 use frontend::ops;
+use frontend::registers::loads_to_lds;
 use frontend::state::mode;
 use frontend::target::Gfx;
 use frontend::ty::Ty;
@@ -152,6 +153,7 @@ pub fn plain(desc: &'static InstDesc, gfx: Gfx) -> Inst {
         inst.src[0] = Operand::Sgpr(8);
         inst.src[1] = Operand::Sgpr(9);
     }
+    inst.mem.lds = loads_to_lds(desc);
     match desc.encoding {
         // Without the scalar address operand of the row.
         Encoding::Global | Encoding::Scratch => inst.src[2] = Operand::None,

@@ -118,6 +118,8 @@ def eight_bits(c):
             c.block(f"v_cvt_f32_{name}_sdwa v0, v4 src0_sel:BYTE_{byte}", [f"v4={word:08x} -> v0={f32(word >> 8 * byte & 255):08x}"], GFX)
         pair = lambda x: f"{f32(x >> 8 & 255) << 32 | f32(x & 255):016x}"
         c.block(f"v_cvt_pk_f32_{name}_e32 v[0:1], v4", [f"v4={x:08x} -> v[0:1]={pair(x)}" for x in (0x12344140, 0x0000c27f, 0x00000100)], GFX)
+        half_of = lambda x: f"{F32.round(f.value(x >> 8 & 255) / 2) << 32 | F32.round(f.value(x & 255) / 2):016x}"
+        c.block(f"v_cvt_pk_f32_{name}_e64 v[0:1], v4 div:2", [f"mode=00000100 v4={x:08x} -> v[0:1]={half_of(x)}" for x in (0x3a41, 0xc27f, 0x0001)], GFX)
         for half in range(2):
             c.block(f"v_cvt_pk_f32_{name}_sdwa v[0:1], v4 src0_sel:WORD_{half}", [f"v4=c27f4140 -> v[0:1]={pair(0xc27f4140 >> 16 * half)}"], GFX)
         numbers = [Fraction(x) for x in (0, 1, -1, 3, Fraction(17, 16), Fraction(19, 16), Fraction(9, 8), Fraction(11, 8), 240, 247, 248, -249, 57344, 61439, 61440, 100000)]

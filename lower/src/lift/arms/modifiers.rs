@@ -168,7 +168,7 @@ fn modified<'b>(g: &mut Guest<'b>, inst: &Inst, ty: Ty, word: U<'b>) -> U<'b> {
 
 /// MODE's bit that keeps denormal results of a type.
 fn keep_results(ty: Ty) -> u32 {
-    if ty == Ty::F32 {
+    if matches!(ty, Ty::F32 | Ty::PkF32) {
         2 << 4
     } else if matches!(ty, Ty::F16 | Ty::F64) {
         2 << 6

@@ -191,7 +191,7 @@ fn the_option_and_the_variable_decide() {
 
 #[test]
 fn code_for_other_gpus_only_is_a_hint() {
-    let Some(program) = program("others", &["gfx1030", "gfx1100", "gfx942:xnack-"]) else {
+    let Some(program) = program("others", &["gfx1030", "gfx1100", "gfx950:xnack-"]) else {
         return;
     };
     let Some(out) = run(&program, &[], "") else {
@@ -201,7 +201,7 @@ fn code_for_other_gpus_only_is_a_hint() {
     has(&out, "gpu=");
     for part in [
         "wavelift: ",
-        "/program has GPU code for gfx1030, gfx1100, gfx942:xnack-, but for none of gfx906, gfx900, ",
+        "/program has GPU code for gfx1030, gfx1100, gfx950:xnack-, but for none of gfx906, gfx900, ",
         "--offload-arch=gfx906",
     ] {
         assert!(out.stderr.contains(part), "no `{part}` in: {}", out.stderr);
