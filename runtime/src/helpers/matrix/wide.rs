@@ -351,8 +351,8 @@ impl<const P: usize> Arithmetic for Paired<P> {
         // SAFETY: the caller's.
         unsafe {
             let mut values = [_mm512_setzero_ps(); P];
-            for t in 0..P {
-                values[t] = _mm512_set1_ps(*self.a[t].get_unchecked(lane));
+            for (value, row) in values.iter_mut().zip(&self.a) {
+                *value = _mm512_set1_ps(*row.get_unchecked(lane));
             }
             values
         }
@@ -363,8 +363,8 @@ impl<const P: usize> Arithmetic for Paired<P> {
         // SAFETY: the caller's.
         unsafe {
             let mut values = [_mm512_setzero_ps(); P];
-            for t in 0..P {
-                values[t] = load_floats(&self.b[t], lane);
+            for (value, row) in values.iter_mut().zip(&self.b) {
+                *value = load_floats(row, lane);
             }
             values
         }
@@ -375,8 +375,8 @@ impl<const P: usize> Arithmetic for Paired<P> {
         // SAFETY: the caller's.
         unsafe {
             let mut values = [_mm512_setzero_ps(); P];
-            for t in 0..P {
-                values[t] = _mm512_permute_ps::<I>(load_floats(&self.a[t], lane));
+            for (value, row) in values.iter_mut().zip(&self.a) {
+                *value = _mm512_permute_ps::<I>(load_floats(row, lane));
             }
             values
         }
@@ -601,8 +601,8 @@ impl<const P: usize> Arithmetic for Exact<P> {
         // SAFETY: the caller's.
         unsafe {
             let mut values = [[_mm512_setzero_pd(); 2]; P];
-            for t in 0..P {
-                values[t] = [_mm512_set1_pd(*self.a[t].get_unchecked(lane)); 2];
+            for (value, row) in values.iter_mut().zip(&self.a) {
+                *value = [_mm512_set1_pd(*row.get_unchecked(lane)); 2];
             }
             values
         }
@@ -613,8 +613,8 @@ impl<const P: usize> Arithmetic for Exact<P> {
         // SAFETY: the caller's.
         unsafe {
             let mut values = [[_mm512_setzero_pd(); 2]; P];
-            for t in 0..P {
-                values[t] = load_doubles(&self.b[t], lane);
+            for (value, row) in values.iter_mut().zip(&self.b) {
+                *value = load_doubles(row, lane);
             }
             values
         }
@@ -625,9 +625,9 @@ impl<const P: usize> Arithmetic for Exact<P> {
         // SAFETY: the caller's.
         unsafe {
             let mut values = [[_mm512_setzero_pd(); 2]; P];
-            for t in 0..P {
-                let [low, high] = load_doubles(&self.a[t], lane);
-                values[t] = [_mm512_permutex_pd::<I>(low), _mm512_permutex_pd::<I>(high)];
+            for (value, row) in values.iter_mut().zip(&self.a) {
+                let [low, high] = load_doubles(row, lane);
+                *value = [_mm512_permutex_pd::<I>(low), _mm512_permutex_pd::<I>(high)];
             }
             values
         }
@@ -640,9 +640,9 @@ impl<const P: usize> Arithmetic for Exact<P> {
             let c = _mm512_castsi512_ps(sum);
             // A first product of -0 gives +0.
             let (mut low, mut high) = (_mm512_setzero_pd(), _mm512_setzero_pd());
-            for t in 0..P {
-                low = _mm512_fmadd_pd(x[t][0], y[t][0], low);
-                high = _mm512_fmadd_pd(x[t][1], y[t][1], high);
+            for (x, y) in x.into_iter().zip(y) {
+                low = _mm512_fmadd_pd(x[0], y[0], low);
+                high = _mm512_fmadd_pd(x[1], y[1], high);
             }
             low = to_odd(low, _mm512_cvtps_pd(_mm512_castps512_ps256(c)));
             high = to_odd(high, _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(c)));
@@ -821,11 +821,11 @@ unsafe fn doubles(factors: Factors<'_>, d: &mut Rows) {
                 let at = lane + 16 * h;
                 *sum = join(load(&d[2 * item], at), load(&d[2 * item + 1], at));
             }
-            for k in 0..4 {
+            for (k, y) in y.into_iter().enumerate() {
                 for (h, sum) in sums.iter_mut().enumerate() {
                     let x = _mm512_set1_pd(a[16 * k + i + h]);
-                    sum[0] = _mm512_fmadd_pd(x, y[k][0], sum[0]);
-                    sum[1] = _mm512_fmadd_pd(x, y[k][1], sum[1]);
+                    sum[0] = _mm512_fmadd_pd(x, y[0], sum[0]);
+                    sum[1] = _mm512_fmadd_pd(x, y[1], sum[1]);
                 }
             }
             for (h, sum) in sums.into_iter().enumerate() {
