@@ -86,7 +86,8 @@ fn is_placed(inst: &Inst) -> bool {
 /// Does VALU read the vector register as a source, not to keep a part of it?
 fn is_source(item: &Item, gfx: Gfx, reg: Reg) -> bool {
     let inst = &item.inst;
-    let sums = inst.desc.effects.has(Effects::READS_D) && item.uses.reads(reg);
+    let sums =
+        inst.desc.effects.has(Effects::READS_D) && item.uses.keeps.iter().any(|span| span.has(reg));
     sums || read_as_constant(item, gfx, reg)
 }
 
