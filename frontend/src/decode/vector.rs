@@ -244,10 +244,8 @@ fn sdwa(
                 value => return Err(reserved_field(code, desc, value, "dst_unused")),
             };
         }
-        if !compare {
-            if gfx9 && takes_omod(desc) && desc.dst[0].is_float() {
-                inst.mods.omod = field(word, 14, 2) as u8;
-            }
+        if !compare && gfx9 && takes_omod(desc) && desc.dst[0].is_float() {
+            inst.mods.omod = field(word, 14, 2) as u8;
         }
         inst.mods.clamp = bit(word, 13);
     }

@@ -27,7 +27,7 @@ pub const VECTOR_WORDS: usize = VECTOR_REGISTERS / 64;
 /// The same with staging registers.
 const LANE_WORDS: usize = LANE_REGISTERS / 64;
 
-const _: () = assert!(LANE_REGISTERS % 64 == 0);
+const _: () = assert!(LANE_REGISTERS.is_multiple_of(64));
 
 /// Index of the first bit of vector registers that are also live on lanes outside of EXEC.
 const ALL_LANES: usize = LANE_REGISTERS + 192;

@@ -73,6 +73,7 @@ struct Owned {
 }
 
 /// The ranges of all waves of a workgroup.
+#[derive(Default)]
 pub(super) struct Hulls {
     waves: Box<[[Ranges; CLASSES.len()]; MAX_WAVES]>,
     /// Waves that have some, one bit each.
@@ -82,16 +83,6 @@ pub(super) struct Hulls {
 }
 
 const _: () = assert!(MAX_WAVES <= u32::BITS as usize);
-
-impl Default for Hulls {
-    fn default() -> Hulls {
-        Hulls {
-            waves: Box::default(),
-            used: 0,
-            sorted: Vec::new(),
-        }
-    }
-}
 
 impl Hulls {
     /// A wave accesses bytes in this range.
