@@ -46,7 +46,7 @@ done
 cl shapes gfx90a 5 shapes.preload.gfx90a.co -mllvm -amdgpu-kernarg-preload-count=8
 llvm-mc-19 -triple=amdgcn-amd-amdhsa -mcpu=gfx90a -filetype=obj preload.s -o "$work/preload.o"
 ld.lld-19 -shared "$work/preload.o" -o preload.gfx90a.co
-for name in atomics access calls exchange generic ids recursion scratch; do
+for name in atomics access calls exchange generic granules ids recursion scratch; do
     cl $name gfx942 5 $name.gfx942.co
 done
 for target in gfx908 gfx90a gfx942; do
