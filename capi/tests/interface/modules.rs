@@ -52,8 +52,9 @@ fn versions_engines_and_targets_have_names() {
     };
     assert_eq!(engines, expected);
     let targets = list(wavelift_target_name);
-    assert_eq!(targets.len(), 7);
+    assert_eq!(targets.len(), 8);
     assert_eq!(text(targets[3]), "gfx900");
+    assert_eq!(text(targets[7]), "gfx942");
     assert!(wavelift_target_name(usize::MAX).is_null());
     assert_eq!(text(wavelift_status_name(WAVELIFT_FAULT as u32)), "fault");
     assert_eq!(text(wavelift_status_name(4711)), "unknown status");
