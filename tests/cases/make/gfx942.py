@@ -137,6 +137,8 @@ def eight_bits(c):
                 lines.append(f"v4={x:08x} v8={random:08x} v0=a1b2c3d4 -> v0=a1b2c3{f.stochastic(x, random, low):02x}")
         lines += ["v4=7f800000 v8=5 v0=0 -> v0=00000080", "v4=ffc00000 v8=5 v0=0 -> v0=00000080", f"mode=008003f0 v4=ff800000 v8=5 v0=0 -> v0=000000ff", f"mode=008003f0 v4=48000000 v8=5 v0=0 -> v0=0000007f"]
         c.block(f"v_cvt_sr_{name}_f32 v0, v4, v8", lines, GFX)
+        code = f.stochastic(0x3f812345, 0x12345678, low)
+        c.block(f"v_cvt_sr_{name}_f32 v0, |v4|, v8", [f"v4=bf812345 v8=12345678 v0=a1b2c3d4 -> v0=a1b2c3{code:02x}"], GFX)
         for byte in range(4):
             code = f.stochastic(0xbf812345, 0x12345678, low) << 8 * byte | 0xa1b2c3d4 & ~(255 << 8 * byte)
             sel = f" op_sel:[0,0,{byte & 1},{byte >> 1}]" if byte else ""
@@ -196,7 +198,7 @@ def loads_to_lds(c):
     for name, memory, value in sizes:
         m, le = memory, value
         c.block(f"global_load_lds_{name} v[4:5], off", [f"exec=1 m0=20 v[4:5]=buf buf[0]={m} -> group[20]={le}", f"exec=1 m0=00000023 v[4:5]=buf buf[0]={m} -> group[20]={le}"], GFX, "M0[17:2], then four bytes a lane")
-        c.block(f"scratch_load_lds_{name} v4, off", [f"exec=1 s[102:103]=scratch m0=20 v4=10 scr[10]={m} -> group[20]={le}"], GFX)
+        c.block(f"scratch_load_lds_{name} v4, off", [f"exec=1 s[102:103]=scratch m0=20 v4=10 scr[10]={m} -> group[20]={le}", f"exec=1 s[102:103]=scratch m0=00000023 v4=14 scr[14]={m} -> group[20]={le}"], GFX)
     c.block("global_load_lds_dword v4, s[4:5] offset:16", ["exec=1 m0=10 s[4:5]=buf v4=4 buf[14]=11223344 -> group[20]=11223344"], GFX, "the offset is added on both sides")
     c.block("global_load_lds_dword v[4:5], off", ["exec=6 m0=20 v[4:5]=buf buf[0]=11223344 -> group[24]=1122334411223344", "exec=3 ldssize=40 m0=3c v[4:5]=buf buf[0]=11223344 -> group[3c]=11223344", "exec=1 m0=20 v[4:5]=8 -> fault: memory"], GFX)
 
