@@ -16,7 +16,7 @@
 pub(crate) mod matrix;
 mod memory;
 
-pub use matrix::{F8, Factor, Matrix, MatrixKind, MatrixKinds};
+pub use matrix::{F8, Factor, Matrix, MatrixKind, MatrixKinds, MatrixSums};
 pub use memory::{Atomic, Data, DsOp, ImageOp, SampleMods, Space};
 
 /// Comparison of S0 with S1. For floats the `N*` forms are true when a source is a NaN.

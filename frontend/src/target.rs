@@ -4,6 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::op::MatrixSums;
+
 /// A guest processor. The order is the order of inheritance in the instruction tables: an opcode
 /// given for one target holds for the later ones until it is overridden or dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -211,6 +213,22 @@ impl Gfx {
     /// Has DPP the control values `row_newbcast`? (LLVM's AMDGPU modifier syntax, `dpp_ctrl`)
     pub const fn has_row_newbcast(self) -> bool {
         matches!(self, Gfx::Gfx90a | Gfx::Gfx942)
+    }
+
+    /// How products of matrices of f16 and bf16 are added up. (MMA-Sim, arXiv 2511.10909, on MI100, MI200 and MI300)
+    pub const fn matrix_sums(self) -> MatrixSums {
+        match self {
+            Gfx::Gfx600 | Gfx::Gfx700 | Gfx::Gfx803 | Gfx::Gfx900 | Gfx::Gfx906 | Gfx::Gfx908 => {
+                MatrixSums::Exact
+            }
+            Gfx::Gfx90a => MatrixSums::Pairs,
+            Gfx::Gfx942 => MatrixSums::CutOff,
+        }
+    }
+
+    /// Does MODE.FP16_OVFL limit sums of products of matrices? (CDNA3 ISA manual, table 28)
+    pub const fn limits_matrix_sums(self) -> bool {
+        matches!(self, Gfx::Gfx942)
     }
 
     /// Do minimum, maximum and median flush denormals by MODE? Before they never do. (LLVM's

@@ -42,6 +42,9 @@ use state::State;
 /// The most waves of a workgroup.
 pub(crate) const MAX_WAVES: usize = 32;
 
+/// Bytes of a word.
+const WORD: u64 = 4;
+
 /// Checks what waves do with memory.
 pub struct Sanitizer {
     state: Mutex<State>,
@@ -141,8 +144,8 @@ impl Sanitizer {
     /// A wave arrives at a barrier with these lanes active. [`Known::lds`] behind it.
     pub(crate) fn barrier(&self, group: &Group<'_>, wave: u32, pc: u64, exec: u64) -> u64 {
         let mut state = self.lock();
-        let interval = state.barrier(group, wave as u8, pc, exec);
-        state.lds_settled(group, interval)
+        state.barrier(group, wave as u8, pc, exec);
+        state.lds_settled(group, wave as u8)
     }
 
     /// A wave has waited for all its vector memory accesses.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::op::Op;
 use crate::target::Gfx;
 
 /// Floats of 8 bits, both with one zero, no infinity and 0x80 for a NaN.
@@ -96,7 +97,7 @@ impl MatrixKinds {
     /// Of one shape.
     pub fn of(shape: Matrix) -> MatrixKinds {
         let of = KINDS.iter().position(|&kind| kind == shape.kind());
-        MatrixKinds(of.map_or(0, |bit| 1 << bit))
+        MatrixKinds(1 << of.expect("bug: all kinds are listed"))
     }
 
     /// Those of both.
@@ -130,12 +131,37 @@ pub struct Matrix {
 impl Matrix {
     /// How its products are added.
     pub const fn kind(self) -> MatrixKind {
-        let per_lane = self.k as u32 * self.size as u32 * self.blocks as u32 / 64;
         MatrixKind {
             factor: self.factor,
-            wide: matches!(self.factor, Factor::Bf16) && per_lane >= 4,
+            wide: matches!(self.factor, Factor::Bf16) && self.per_lane() >= 4,
         }
     }
+
+    /// Values of K of each lane.
+    pub const fn per_lane(self) -> u32 {
+        self.k as u32 * self.size as u32 * self.blocks as u32 / 64
+    }
+}
+
+impl Op {
+    /// The shape of a matrix instruction that multiplies.
+    pub const fn product(self) -> Option<Matrix> {
+        match self {
+            Op::Mfma(shape) | Op::Smfmac(shape) => Some(shape),
+            _ => None,
+        }
+    }
+}
+
+/// How products of matrices of f16 and bf16 are added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum MatrixSums {
+    /// Exactly, those of a lane and the sum so far, which is rounded once.
+    Exact,
+    /// Each product is rounded; they are added in pairs, then to the sum so far.
+    Pairs,
+    /// Each product is cut off below a place that the largest one determines.
+    CutOff,
 }
 
 /// A shape; the arguments are the fields in their order.

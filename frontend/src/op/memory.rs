@@ -96,6 +96,18 @@ pub enum Atomic {
     PkFAddBf16,
 }
 
+impl Atomic {
+    /// Is it a sum of floats?
+    pub const fn is_float_sum(self) -> bool {
+        matches!(self, Atomic::FAdd) || self.is_packed_sum()
+    }
+
+    /// Is it a sum of both halves of a word?
+    pub const fn is_packed_sum(self) -> bool {
+        matches!(self, Atomic::PkFAdd16 | Atomic::PkFAddBf16)
+    }
+}
+
 /// A counter-like or other special DS operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the manual's")]

@@ -45,7 +45,7 @@ pub(super) fn barrier(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites
 /// Does a runtime function make its accesses?
 fn is_call(inst: &Inst) -> bool {
     match inst.op() {
-        Op::Atomic(_, Atomic::FAdd | Atomic::PkFAdd16) => true,
+        Op::Atomic(_, op) if op.is_float_sum() => true,
         Op::Load(Space::ScalarBuffer | Space::ScalarScratch, _) => true,
         Op::Store(Space::Scalar | Space::ScalarBuffer | Space::ScalarScratch, _) => true,
         Op::Atomic(Space::Scalar | Space::ScalarBuffer, _) => true,

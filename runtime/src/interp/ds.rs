@@ -223,7 +223,7 @@ impl<O: Observer> Exec<'_, '_, O> {
     ) -> Run<u64> {
         // Float additions: those of f64 keep denormals whatever MODE says (CDNA2 manual, table 43; CDNA3 manual, table
         // 52). That those of bf16 follow the field of f16 is inferred.
-        let halves = matches!(op, Atomic::PkFAdd16 | Atomic::PkFAddBf16);
+        let halves = op.is_packed_sum();
         let denorm = match (wide, halves) {
             (true, _) => Denorm::KEEP,
             (false, false) => Denorm::from_mode(self.wave.mode >> 4),

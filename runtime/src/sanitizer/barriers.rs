@@ -6,12 +6,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::MAX_WAVES;
 use super::running::Id;
+use super::{MAX_WAVES, WORD};
 
-/// Bytes of a word. Different bytes of one are taken for the same.
-const WORD: u64 = 4;
-/// Words of a block.
+/// Words of a block. Different bytes of a word are taken for the same.
 const BLOCK: u64 = 64;
 
 /// No wave, one, or several.

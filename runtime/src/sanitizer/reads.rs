@@ -66,10 +66,10 @@ impl Reads {
         true
     }
 
-    /// Another access than a load is made: these loads are to be compared before.
-    pub(super) fn close(&mut self) -> Vec<Read> {
-        self.closed = true;
-        std::mem::take(&mut self.all)
+    /// Another access than a load is made: if it is the first one, these loads are to be compared before.
+    pub(super) fn close(&mut self) -> Option<Vec<Read>> {
+        let is_first = !std::mem::replace(&mut self.closed, true);
+        is_first.then(|| std::mem::take(&mut self.all))
     }
 
     /// The next barrier.

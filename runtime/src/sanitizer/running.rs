@@ -7,7 +7,7 @@ use super::barriers::Rounds;
 use super::hulls::Hulls;
 use super::order::{Clock, Interval, join};
 use super::reads::Reads;
-use super::settled::Begin;
+use super::settled::{AssumedOfLds, Begin};
 use super::shadow::Shadow;
 
 /// A workgroup of a dispatch.
@@ -53,54 +53,76 @@ pub(super) struct Running {
     /// Barriers that some wave has arrived at. A wave arrives at one when all have arrived at the one before, so that
     /// waves are before the last one or behind it.
     pub(super) barriers: u32,
-    /// The first intervals before the last barrier and behind it, if they have begun.
-    pub(super) rounds: [Option<u64>; 2],
+    /// Before the last barrier and behind it.
+    pub(super) phases: [Phase; 2],
     /// What the waves that have arrived at the last barrier have learned of others, until one is behind it.
     pub(super) learned: Clock,
     /// What they would know if they invalidated their L1 cache.
     pub(super) observed: Clock,
-    /// The barriers that began the same times, and the waves that arrived there first.
-    pub(super) begins: [Option<(u16, u8)>; 2],
-    /// Of the same times, loads from LDS.
-    pub(super) reads: [Reads; 2],
     /// By offset of a word in LDS that atomics have changed behind the last barrier: what those who read it may know.
     pub(super) flags: FxHashMap<u64, Clock>,
     /// By offset of a word in LDS, if the code has flags in LDS: its first store, or `None` if an atomic changed it first.
     pub(super) first_stores: FxHashMap<u64, Option<(u64, u16)>>,
-    /// Of the same times as `rounds`, the ranges of LDS that waves access.
-    pub(super) hulls: [Hulls; 2],
-    /// In these times accesses to LDS are not compared.
-    pub(super) skips: [bool; 2],
-    /// Some have not been.
+    /// There may have been stores to LDS that were not compared.
     pub(super) has_skipped: bool,
     pub(super) lds: Shadow,
     /// If its barriers are examined.
     pub(super) examined: Option<Rounds>,
 }
 
+/// The time of a workgroup between two barriers.
+#[derive(Default)]
+pub(super) struct Phase {
+    /// Its first interval, if it has begun.
+    pub(super) first: Option<u64>,
+    /// The barrier that began it and the wave that arrived there first; `None` where the kernel begins.
+    pub(super) begin: Option<(u16, u8)>,
+    /// Loads from LDS.
+    pub(super) reads: Reads,
+    /// The ranges of LDS that waves access.
+    pub(super) hulls: Hulls,
+    pub(super) assumed: AssumedOfLds,
+}
+
+impl Phase {
+    /// Begins another one.
+    fn restart(&mut self, begin: Option<(u16, u8)>, assumed: AssumedOfLds) {
+        self.first = None;
+        self.begin = begin;
+        self.reads.open();
+        self.hulls.clear();
+        self.assumed = assumed;
+    }
+
+    /// The barrier that began it.
+    pub(super) fn barrier(&self) -> Begin {
+        self.begin.map(|(site, _)| site)
+    }
+}
+
 impl Running {
+    /// `phases` are for reuse; `assumed` is of the first one.
     pub(super) fn new(
         number: u32,
         dispatch: Dispatch,
         first: u64,
-        (lds, hulls): (Shadow, [Hulls; 2]),
+        (lds, mut phases): (Shadow, [Phase; 2]),
+        assumed: AssumedOfLds,
     ) -> Running {
+        phases[0].restart(None, AssumedOfLds::default());
+        phases[1].restart(None, assumed);
         Running {
             number,
             dispatch,
             first,
             waves: std::array::from_fn(|_| Wave::default()),
             barriers: 0,
-            rounds: [None; 2],
+            phases,
             learned: Clock::default(),
             observed: Clock::default(),
-            begins: [None; 2],
-            reads: Default::default(),
             flags: FxHashMap::default(),
             first_stores: FxHashMap::default(),
-            hulls,
-            skips: [false; 2],
-            has_skipped: false,
+            has_skipped: assumed.apart,
             lds,
             examined: None,
         }
@@ -116,37 +138,30 @@ impl Running {
         usize::from(barriers == self.barriers)
     }
 
-    /// The loads of the workgroup in the round of a wave.
-    pub(super) fn reads(&mut self, wave: u8) -> &mut Reads {
-        &mut self.reads[self.round_of(wave)]
+    /// The phase of a wave.
+    pub(super) fn phase(&mut self, wave: u8) -> &mut Phase {
+        &mut self.phases[self.round_of(wave)]
     }
 
-    /// The barrier that began the present interval of a wave.
-    pub(super) fn begin_of(&self, wave: u8) -> Begin {
-        self.begins[self.round_of(wave)].map(|(site, _)| site)
-    }
-
-    /// A wave is the first one at a barrier, whose instruction has this number. `skips`: what follows is not compared.
-    pub(super) fn next_round(&mut self, site: u16, wave: u8, skips: bool) {
-        self.rounds = [self.rounds[1], None];
-        self.begins = [self.begins[1], Some((site, wave))];
-        self.reads.swap(0, 1);
-        self.reads[1].open();
-        self.hulls.swap(0, 1);
-        self.hulls[1].clear();
-        self.skips = [self.skips[1], skips];
-        self.has_skipped |= skips;
-    }
-
-    /// What begins the intervals before the last barrier (0) or behind it (1), if ranges of waves conflict there.
-    pub(super) fn overlap(&mut self, round: usize) -> Option<Begin> {
-        let conflict = !self.hulls[round].are_disjoint();
-        conflict.then(|| self.begins[round].map(|(site, _)| site))
+    /// A wave is the first one at a barrier, whose instruction has this number.
+    pub(super) fn next_phase(&mut self, site: u16, wave: u8, assumed: AssumedOfLds) {
+        self.phases.swap(0, 1);
+        self.phases[1].restart(Some((site, wave)), assumed);
+        self.has_skipped |= assumed.apart;
     }
 
     /// The first interval of the workgroup behind the last barrier of a wave.
     pub(super) fn round(&self, wave: u8) -> Option<u64> {
-        self.rounds[self.round_of(wave)]
+        self.phases[self.round_of(wave)].first
+    }
+
+    /// A wave arrives at a barrier. `learned` is what it has learned of others.
+    pub(super) fn tells(&mut self, wave: u8, learned: Option<&Clock>) {
+        if let Some(learned) = learned {
+            join(&mut self.learned, learned);
+        }
+        let wave = &self.waves[usize::from(wave) % MAX_WAVES];
+        join(&mut self.observed, &wave.observed);
     }
 
     /// A wave runs. If it is behind the last barrier all waves have arrived there, and know what one knew: what is new of this to all.
@@ -166,12 +181,14 @@ impl Running {
     /// The interval that a wave begins, whose number is `next`.
     pub(super) fn begins(&mut self, wave: u8, next: u64) -> Interval {
         let barriers = self.wave(wave).barriers;
-        let round = &mut self.rounds[self.round_of(wave)];
+        let number = self.number;
+        let dispatch = self.dispatch.number as u32;
+        let first = &mut self.phase(wave).first;
         Interval {
-            group: self.number,
+            group: number,
             barriers,
-            round: *round.get_or_insert(next),
-            dispatch: self.dispatch.number as u32,
+            round: *first.get_or_insert(next),
+            dispatch,
             wave,
         }
     }

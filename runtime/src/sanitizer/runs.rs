@@ -3,6 +3,7 @@
 use frontend::inst::Operand;
 use frontend::{Inst, LANES};
 
+use super::WORD;
 use super::addresses::Addresses;
 use super::record::AccessKind;
 use crate::fault::Access;
@@ -67,6 +68,19 @@ impl WaveAccess<'_> {
         self.addresses.hull(self.exec.unwrap_or(1), self.bytes)
     }
 
+    /// The words below `end` that its lanes access, with the lane.
+    pub(super) fn words(&self, end: u64) -> impl Iterator<Item = (u64, Option<u32>)> {
+        self.runs().flat_map(move |run| {
+            let elements = run.elements(self);
+            let words = move |element: u64| {
+                let behind = element.saturating_add(self.bytes).min(end);
+                (element / WORD * WORD..behind).step_by(WORD as usize)
+            };
+            let words = elements.flat_map(words);
+            words.map(move |word| (word, run.lane(word, self)))
+        })
+    }
+
     /// Its runs.
     pub(super) fn runs(&self) -> Runs<'_> {
         Runs {
@@ -108,7 +122,7 @@ impl Run {
     }
 
     /// The addresses of its elements.
-    pub(super) fn elements(&self, access: &WaveAccess<'_>) -> impl Iterator<Item = u64> {
+    pub(super) fn elements(&self, access: &WaveAccess<'_>) -> impl Iterator<Item = u64> + use<> {
         let first = self.address;
         let offsets = (0..self.bytes).step_by(access.bytes.max(1) as usize);
         offsets.map(move |offset| first.wrapping_add(offset))

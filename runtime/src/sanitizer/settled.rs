@@ -12,6 +12,8 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashSet;
 
+use super::running::Phase;
+
 /// The barrier that begins an interval of a workgroup, by the number of its instruction; `None` where the kernel begins.
 pub(super) type Begin = Option<u16>;
 
@@ -46,6 +48,15 @@ impl<T: Copy + Eq + Hash> Assumed<T> {
         }
         assumes
     }
+}
+
+/// What is assumed of accesses to LDS in an interval between barriers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct AssumedOfLds {
+    /// No wave stores.
+    pub(super) no_stores: bool,
+    /// The ranges that waves access do not conflict.
+    pub(super) apart: bool,
 }
 
 /// What is assumed of the dispatch.
@@ -131,14 +142,16 @@ impl Settled {
         self.on
     }
 
-    /// Ranges of LDS that waves access in an interval conflict.
-    pub(super) fn overlap(&mut self, interval: Begin) {
-        self.void |= self.hulls.refute(interval);
+    /// An interval has ended.
+    pub(super) fn check_hulls(&mut self, phase: &mut Phase) {
+        if !phase.hulls.are_disjoint() {
+            self.overlap(phase.barrier());
+        }
     }
 
-    /// Assumes that ranges of LDS that waves access in such an interval do not conflict, if it may.
-    pub(super) fn assumes_hulls(&mut self, interval: Begin) -> bool {
-        self.on && self.ready && self.groups >= COMPARED && self.hulls.assume(interval)
+    /// Ranges of LDS that waves access in an interval conflict.
+    fn overlap(&mut self, interval: Begin) {
+        self.void |= self.hulls.refute(interval);
     }
 
     /// Assumes that no wave stores to the allocation, if it may.
@@ -146,9 +159,13 @@ impl Settled {
         self.on && self.ready && self.memory.assume(allocation)
     }
 
-    /// Assumes that no wave stores to LDS in such an interval, if it may.
-    pub(super) fn assumes_lds(&mut self, interval: Begin) -> bool {
-        self.on && self.ready && self.lds.assume(interval)
+    /// What it assumes of such an interval.
+    pub(super) fn assumes_of_lds(&mut self, interval: Begin) -> AssumedOfLds {
+        let may = self.on && self.ready;
+        AssumedOfLds {
+            no_stores: may && self.lds.assume(interval),
+            apart: may && self.groups >= COMPARED && self.hulls.assume(interval),
+        }
     }
 }
 
@@ -162,18 +179,18 @@ mod tests {
         settled.assume(true);
         settled.begin_dispatch();
         for _ in 0..COMPARED {
-            assert!(!settled.assumes_hulls(None));
+            assert!(!settled.assumes_of_lds(None).apart);
             settled.end_group(true);
         }
         settled.overlap(Some(1));
-        assert!(settled.assumes_hulls(None) && !settled.assumes_hulls(Some(1)));
+        assert!(settled.assumes_of_lds(None).apart && !settled.assumes_of_lds(Some(1)).apart);
         settled.overlap(Some(1));
         assert!(!settled.take_void());
         settled.overlap(None);
-        assert!(settled.take_void() && !settled.assumes_hulls(None));
+        assert!(settled.take_void() && !settled.assumes_of_lds(None).apart);
         settled.end_incomplete();
         assert!(settled.take_void(), "other intervals may have conflicts");
-        assert!(!settled.assumes_hulls(Some(2)));
+        assert!(!settled.assumes_of_lds(Some(2)).apart);
         settled.assume(true);
         settled.begin_dispatch();
         settled.end_incomplete();
@@ -192,7 +209,9 @@ mod tests {
         settled.store_lds(None);
         settled.end_group(true);
         assert!(settled.assumes(0x1000) && !settled.assumes(0x2000));
-        assert!(settled.assumes_lds(Some(7)) && !settled.assumes_lds(None));
+        let no_stores =
+            |settled: &mut Settled, interval| settled.assumes_of_lds(interval).no_stores;
+        assert!(no_stores(&mut settled, Some(7)) && !no_stores(&mut settled, None));
         settled.store(0x2000);
         settled.store_lds(Some(8));
         assert!(!settled.is_void());
@@ -200,7 +219,7 @@ mod tests {
         assert!(settled.take_void() && !settled.take_void());
         settled.begin_dispatch();
         settled.end_group(true);
-        assert!(!settled.assumes(0x1000) && settled.assumes_lds(Some(7)));
+        assert!(!settled.assumes(0x1000) && no_stores(&mut settled, Some(7)));
         settled.store_lds(Some(7));
         assert!(settled.take_void());
         settled.assume(true);

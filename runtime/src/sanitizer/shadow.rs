@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use frontend::LANES;
 
+use super::WORD;
 use super::order::Order;
 use super::record::{AccessKind, Accessor, Conflict, Record};
 use super::running::Running;
@@ -19,8 +20,6 @@ use super::state::By;
 const PAGE: u64 = 1 << 18;
 /// Bytes of a granule.
 const GRANULE: u64 = 64;
-/// Bytes of a word.
-const WORD: u64 = 4;
 const GRANULES: usize = (PAGE / GRANULE) as usize;
 const WORDS: usize = (PAGE / WORD) as usize;
 

@@ -6,12 +6,11 @@ use rustc_hash::FxHashMap;
 use super::addresses::Addresses;
 use super::barriers::{Barriers, Rounds};
 use super::findings::{Finding, Findings, Key, Rule, Side};
-use super::hulls::Hulls;
 use super::order::{Order, join};
 use super::record::{AccessKind, Accessor, Conflict};
-use super::running::{Dispatch, Id, Running};
+use super::running::{Dispatch, Id, Phase, Running};
 use super::runs::{Run, WaveAccess};
-use super::settled::{Begin, Settled};
+use super::settled::Settled;
 use super::shadow::{How, Met, Shadow};
 use super::sites::{Place, Sites};
 use super::{Known, MAX_WAVES};
@@ -47,7 +46,7 @@ pub(super) struct State {
     allocations: [[(u64, u64); RECENT]; 2],
     settled: Settled,
     /// For reuse.
-    lds: Vec<(Shadow, [Hulls; 2])>,
+    lds: Vec<(Shadow, [Phase; 2])>,
     syncs: Syncs,
     /// Of dispatches that run, by number.
     barriers: FxHashMap<u64, Barriers>,
@@ -234,31 +233,24 @@ impl State {
         });
         let lds = self.lds.pop();
         let lds = lds.unwrap_or_else(|| (Shadow::new(0, LDS_MAX as u64), Default::default()));
-        let skips = self.settled.assumes_hulls(None);
+        let assumed = self.settled.assumes_of_lds(None);
         Running {
             examined: self.rounds(group),
-            skips: [false, skips],
-            has_skipped: skips,
-            ..Running::new(number, dispatch, first, lds)
+            ..Running::new(number, dispatch, first, lds, assumed)
         }
     }
 
     /// See [`Sanitizer::known`](super::Sanitizer::known).
     pub(super) fn known(&mut self, group: &Group<'_>) -> [Known; MAX_WAVES] {
         let has_barriers = self.sites.uses(group.code).barriers;
-        let begins = self
-            .enter(group)
-            .begins
-            .map(|begin| begin.map(|(site, _)| site));
-        let lds = begins.map(|begin| self.lds_settled(group, begin));
-        let running = self.running();
+        self.enter(group);
         std::array::from_fn(|wave| Known {
             // Only barriers compare which lanes were active.
             lanes: match has_barriers {
-                true => running.waves[wave].lanes,
+                true => self.running().waves[wave].lanes,
                 false => u64::MAX,
             },
-            lds: lds[running.round_of(wave as u8)],
+            lds: self.lds_settled(group, wave as u8),
         })
     }
 
@@ -269,19 +261,16 @@ impl State {
         for wave in waves {
             (most, least) = (most.max(wave.barriers), least.min(wave.barriers));
         }
-        let late = running.begins[1].filter(|_| most != least);
+        let late = running.phases[1].begin.filter(|_| most != least);
         if let Some((site, wave)) = late {
             let at = self.side(site, wave, None, None);
             self.found(Rule::BarrierDivergence, (site, None), at, None);
         }
         if let Some((_, mut running)) = self.current.take() {
-            for round in 0..2 {
-                if let Some(begin) = running.overlap(round) {
-                    self.settled.overlap(begin);
-                }
-                running.hulls[round].clear();
+            for phase in &mut running.phases {
+                self.settled.check_hulls(phase);
             }
-            self.lds.push((running.lds, running.hulls));
+            self.lds.push((running.lds, running.phases));
             self.end_rounds(group.dispatch, running.examined);
         }
         // Loads show which barriers are needed.
@@ -617,39 +606,32 @@ impl State {
         self.examine_acquire(group.dispatch);
     }
 
-    /// A wave arrives at a barrier: what begins its next interval.
-    pub(super) fn barrier(&mut self, group: &Group<'_>, index: u8, pc: u64, exec: u64) -> Begin {
+    /// A wave arrives at a barrier with these lanes active.
+    pub(super) fn barrier(&mut self, group: &Group<'_>, index: u8, pc: u64, exec: u64) {
         let site = self.sites.number(group.code, pc);
-        let is_disregarded = self.disregarded == Some(self.sites.get(site).place);
+        if self.disregarded == Some(self.sites.get(site).place) {
+            return;
+        }
         self.enter(group);
         self.learn(index);
         let (_, running) = self.current.as_mut().expect("a workgroup was entered");
-        if is_disregarded {
-            return running.begin_of(index);
-        }
+        running.tells(index, self.order.learned(running.number, index));
         let wave = running.wave(index);
         let missing = wave.lanes & !exec;
         wave.barriers += 1;
         wave.interval = None;
         let barriers = wave.barriers;
-        if let Some(learned) = self.order.learned(running.number, index) {
-            join(&mut running.learned, learned);
-        }
-        let observed = running.wave(index).observed.clone();
-        join(&mut running.observed, &observed);
         let mut other = None;
         let is_first = barriers > running.barriers;
         if is_first {
             running.barriers = barriers;
-            // All waves have left the interval before.
-            if let Some(begin) = running.overlap(0) {
-                self.settled.overlap(begin);
-            }
-            let skips = self.settled.assumes_hulls(Some(site));
-            running.next_round(site, index, skips);
+            // All waves have left the phase before.
+            self.settled.check_hulls(&mut running.phases[0]);
+            let assumed = self.settled.assumes_of_lds(Some(site));
+            running.next_phase(site, index, assumed);
             running.flags.clear();
         } else {
-            other = running.begins[1].filter(|&(first, _)| first != site);
+            other = running.phases[1].begin.filter(|&(first, _)| first != site);
         }
         self.examine_barrier(site, index, is_first);
         let at = self.side(site, index, None, None);
@@ -661,6 +643,5 @@ impl State {
             let lane = Some(missing.trailing_zeros());
             self.found(Rule::BarrierLanes, (site, None), Side { lane, ..at }, None);
         }
-        self.running().begin_of(index)
     }
 }

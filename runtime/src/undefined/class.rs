@@ -44,7 +44,7 @@ impl Site {
             op,
             Op::Xor | Op::Xnor | Op::Not | Op::Nand | Op::Nor | Op::Bitcmp0 | Op::Bitcmp1
         );
-        let matrix = matches!(op, Op::Mfma(_));
+        let matrix = op.product().is_some();
         Site {
             class,
             selectors: selectors(inst),
@@ -86,11 +86,13 @@ fn class(inst: &Inst) -> Class {
         Op::AndOr | Op::Or3 | Op::ShlOr | Op::Bfe | Op::Bfi => Class::Bits,
         Op::AlignBit | Op::AlignByte | Op::Perm | Op::PackF16 | Op::Ds(_) => Class::Bits,
         // An element of a factor is in one lane and reaches others.
-        Op::Mfma(_) | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => Class::Bits,
+        Op::Mfma(_) | Op::Smfmac(_) => Class::Bits,
+        Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => Class::Bits,
         _ if float || inst.mods.clamp || inst.desc.encoding == Encoding::Vop3p => Class::Whole,
         Op::Add | Op::Sub | Op::Mul | Op::Mad | Op::Mac => Class::Upwards,
         Op::AddCarry | Op::SubBorrow | Op::AddCo | Op::SubCo | Op::ShlNAdd(_) => Class::Upwards,
-        Op::Add3 | Op::ShlAdd | Op::AddShl | Op::XorAdd | Op::Mad64 => Class::Upwards,
+        Op::Add3 | Op::ShlAdd | Op::AddShl | Op::XorAdd => Class::Upwards,
+        Op::Mad64 | Op::ShlAdd64 => Class::Upwards,
         Op::Mul24 | Op::Mad24 | Op::Mad32x16 | Op::MbcntLo | Op::MbcntHi => Class::Upwards,
         _ => Class::Whole,
     }
@@ -132,6 +134,8 @@ pub(super) fn relevant(inst: &Inst, source: usize) -> u32 {
     let bits = ty.map_or(32, |ty| ty.bits());
     match inst.op() {
         Op::CvtUbyte(n) => 0xff << (8 * (n & 3)),
+        Op::CvtFromF8(_) => 0xff,
+        Op::CvtPkFromF8(_) => 0xffff,
         Op::Mul24 | Op::MulHi24 | Op::Mad24 if source < 2 => 0xff_ffff,
         ops!(shifts) | Op::Bfe if selectors(inst) >> source & 1 != 0 => match inst.desc.ty().bits()
         {
@@ -155,6 +159,11 @@ pub(super) fn written(inst: &Inst) -> u32 {
             Unused::Pad | Unused::Preserve => bits,
         };
     }
+    match inst.op() {
+        Op::CvtPkToF8(_) => return 0xffff << (16 * (inst.mods.op_sel >> 3 & 1)),
+        Op::CvtSrToF8(_) => return 0xff << (8 * (inst.mods.op_sel >> 2 & 3)),
+        _ => {}
+    }
     match inst.desc.dst.first().map(|ty| ty.bits()) {
         Some(16) if inst.mods.op_sel & 8 != 0 => 0xffff << 16,
         Some(16) => 0xffff,
@@ -164,7 +173,9 @@ pub(super) fn written(inst: &Inst) -> u32 {
 
 /// Is the destination read as a source of the computation?
 pub(super) fn accumulates(inst: &Inst) -> bool {
-    inst.desc.effects.has(Effects::READS_D)
+    // Conversions to floats of 8 bits keep the rest of the destination.
+    let keeps = matches!(inst.op(), Op::CvtPkToF8(_) | Op::CvtSrToF8(_));
+    inst.desc.effects.has(Effects::READS_D) && !keeps
 }
 
 /// An operand some registers behind.

@@ -23,9 +23,9 @@ impl Step<'_, '_> {
     pub(super) fn compute(&mut self) -> Result<Flow, WaveFault> {
         let pc = self.wave.pc;
         // Matrix instructions ignore EXEC.
-        let exec = match self.inst.op() {
-            Op::Mfma(_) => u64::MAX,
-            _ => self.wave.exec(),
+        let exec = match self.inst.op().product() {
+            Some(_) => u64::MAX,
+            None => self.wave.exec(),
         };
         let indexed = self.indexed();
         let of_indexed;

@@ -7,9 +7,20 @@ use super::*;
 use crate::interp::testing::Machine;
 use crate::undefined::registers::Cell;
 
-/// Undefined bits of registers before a sequence, and what is undefined behind it: bits of registers in lane 0.
+/// Undefined bits of registers in lane 0 before a sequence, and what is undefined behind it: bits of registers in lane 0.
 fn after(before: &[(Reg, u32)], words: &[u32], of: &[Reg]) -> (Vec<u32>, Vec<Finding>) {
-    let mut machine = Machine::new(Gfx::Gfx906);
+    let before: Vec<_> = before.iter().map(|&(reg, bits)| (reg, 0, bits)).collect();
+    after_on(Gfx::Gfx906, &before, words, of)
+}
+
+/// As [`after`], on a target and with the lanes of the registers before.
+fn after_on(
+    gfx: Gfx,
+    before: &[(Reg, usize, u32)],
+    words: &[u32],
+    of: &[Reg],
+) -> (Vec<u32>, Vec<Finding>) {
+    let mut machine = Machine::new(gfx);
     machine.wave.set_exec(1);
     machine.wave.sgpr[1] = 0xff;
     machine.wave.vgpr[1] = [0xff; 64];
@@ -19,8 +30,8 @@ fn after(before: &[(Reg, u32)], words: &[u32], of: &[Reg]) -> (Vec<u32>, Vec<Fin
         source: Source::Register(VGPR),
         read: None,
     });
-    for &(reg, bits) in before {
-        registers.set(reg, 0, Cell { bits, tag });
+    for &(reg, lane, bits) in before {
+        registers.set(reg, lane, Cell { bits, tag });
     }
     machine.with(words, |wave, group| {
         for _ in words {
@@ -103,6 +114,37 @@ fn branches_and_lanes_are_reported() {
     // s_and_saveexec_b64 s[2:3], vcc: lane 1 is not active, lane 0 is.
     assert_eq!(rules(&[(106, 2)], &[0xbe82_206a]), []);
     assert_eq!(rules(&[(106, 1)], &[0xbe82_206a]), [Rule::Branch]);
+}
+
+#[test]
+fn floats_of_8_bits_are_parts_of_registers() {
+    let bits = |before: &[(Reg, u32)], words: &[u32]| {
+        let before: Vec<_> = before.iter().map(|&(reg, bits)| (reg, 0, bits)).collect();
+        after_on(Gfx::Gfx942, &before, words, &[V2]).0[0]
+    };
+    // v_cvt_pk_fp8_f32 v2, v0, v1, then with op_sel:[0,0,1]: the other half stays.
+    for (word, half) in [(0xd2a2_0002, 0xffff), (0xd2a2_4002, !0xffff)] {
+        assert_eq!(bits(&[(V2, u32::MAX)], &[word, 0x0002_0300]), !half);
+        assert_eq!(bits(&[(V0, 1)], &[word, 0x0002_0300]), half);
+    }
+    // v_cvt_sr_fp8_f32 v2, v0, v1
+    assert_eq!(bits(&[(V2, 0xf0f)], &[0xd2a4_0002, 0x0002_0300]), 0xf00);
+    assert_eq!(bits(&[(V0, 1)], &[0xd2a4_0002, 0x0002_0300]), 0xff);
+    // v_cvt_f32_fp8 v2, v0; v_cvt_pk_f32_fp8 v[2:3], v0
+    assert_eq!(bits(&[(V0, 0xff00)], &[0x7e04_a900]), 0);
+    assert_eq!(bits(&[(V0, 1)], &[0x7e04_a900]), u32::MAX);
+    assert_eq!(bits(&[(V0, 0xffff_0000)], &[0x7e04_ad00]), 0);
+}
+
+#[test]
+fn sparse_products_reach_all_lanes() {
+    // v_smfmac_f32_16x16x32_f16 v[8:11], v[0:1], v[4:7], v3: lane 1, which is not active, has row 1 of A.
+    let words = [0xd3e2_0008, 0x040e_0900];
+    let of = [VGPR + 8, VGPR + 9];
+    let (found, _) = after_on(Gfx::Gfx942, &[(V0, 1, 0xffff)], &words, &of);
+    assert_eq!(found[0], 0);
+    // It is defined where the other factor is 0, as here, but for what is no number.
+    assert_ne!(found[1], 0);
 }
 
 #[test]

@@ -318,7 +318,7 @@ pub(super) fn atomic(
     let b = g.b;
     let mask = g.exec_mask();
     let d = d.vector_register();
-    let first = if matches!(op, Atomic::FAdd | Atomic::PkFAdd16 | Atomic::PkFAddBf16) {
+    let first = if op.is_float_sum() {
         // These depend on MODE.
         let (lo, hi) = if b.ty(address).width == Width::W64 {
             let address = Q::new(b, address);

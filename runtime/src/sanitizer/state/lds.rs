@@ -3,14 +3,10 @@
 use super::super::order::join;
 use super::super::record::{AccessKind, Conflict};
 use super::super::runs::{Run, WaveAccess};
-use super::super::settled::Begin;
 use super::super::shadow::{How, Met};
 use super::super::sites::Uses;
 use super::{By, Rule, State, follow};
 use crate::engine::Group;
-
-/// Bytes of a word.
-const WORD: u64 = 4;
 
 impl State {
     /// A wave is about to access LDS. Of a load: need it not be announced in intervals that are settled?
@@ -24,21 +20,25 @@ impl State {
         let uses = self.sites.uses(group.code);
         self.depends_in_lds(&(access, by));
         if !uses.lds_flags {
-            let wave = access.wave as u8;
-            if access.kind != AccessKind::Read {
-                let interval = self.running().begin_of(wave);
-                self.settled.store_lds(interval);
+            let phase = self.running().phase(access.wave as u8);
+            let is_read = access.kind == AccessKind::Read;
+            let (begin, first_store) = match is_read {
+                true => (None, None),
+                false => (phase.barrier(), phase.reads.close()),
+            };
+            if let Some(reads) = first_store {
+                self.settled.store_lds(begin);
+                for read in reads {
+                    self.compare_lds((read.access(), read.by), size, uses);
+                }
             }
             if self.settled.is_on() && self.is_skipped(&(access, by), size) {
                 return false;
             }
-            if access.kind != AccessKind::Read {
-                for read in self.running().reads(wave).close() {
-                    self.compare_lds((read.access(), read.by), size, uses);
-                }
-            } else {
+            if is_read {
                 is_plain = self.is_plain(&access, by.site, size);
-                if is_plain && self.running().reads(wave).keep(&access, by) {
+                let phase = self.running().phase(access.wave as u8);
+                if is_plain && phase.reads.keep(&access, by) {
                     return true;
                 }
             }
@@ -47,9 +47,10 @@ impl State {
         is_plain
     }
 
-    /// [`Known::lds`](super::super::Known::lds) in an interval.
-    pub(in super::super) fn lds_settled(&mut self, group: &Group<'_>, interval: Begin) -> u64 {
-        match self.settled.is_void() || self.settled.assumes_lds(interval) {
+    /// [`Known::lds`](super::super::Known::lds) of a wave of the running workgroup.
+    pub(in super::super) fn lds_settled(&mut self, group: &Group<'_>, wave: u8) -> u64 {
+        let is_void = self.settled.is_void();
+        match is_void || self.enter(group).phase(wave).assumed.no_stores {
             true => group.lds.size().into(),
             false => 0,
         }
@@ -62,13 +63,12 @@ impl State {
             return false;
         };
         let wave = access.wave as u8;
-        let running = self.running();
-        let round = running.round_of(wave);
+        let phase = self.running().phase(wave);
         let inside = (low.min(size) as u32, high.min(size) as u32);
         if inside.0 < inside.1 {
-            running.hulls[round].add(wave, access.kind, inside);
+            phase.hulls.add(wave, access.kind, inside);
         }
-        let skips = running.skips[round] && high <= size;
+        let skips = phase.assumed.apart && high <= size;
         if skips {
             self.examine_lanes(made, true);
         }
@@ -139,37 +139,29 @@ impl State {
             return met;
         }
         let (_, running) = self.current.as_mut().expect("a workgroup was entered");
-        for run in access.runs() {
-            for element in run.elements(access) {
-                let words = element / WORD * WORD..element.saturating_add(access.bytes).min(size);
-                for word in words.step_by(WORD as usize) {
-                    let conflict = match (running.first_stores.get(&word), access.kind) {
-                        (Some(&Some((interval, site))), kind) if kind.is_of_flags() => {
-                            Some(Conflict {
-                                interval,
-                                site,
-                                kind: AccessKind::Write,
-                                releases: false,
-                            })
-                        }
-                        (None, AccessKind::Write) => {
-                            let record = running.lds.get(word);
-                            let is_of_flags =
-                                record.is_since(running.first) && record.is_of_flags();
-                            is_of_flags.then(|| record.conflict())
-                        }
-                        _ => None,
-                    };
-                    if access.kind.changes() {
-                        let store = access.kind == AccessKind::Write;
-                        let store = store.then_some((by.interval, by.site));
-                        running.first_stores.entry(word).or_insert(store);
-                    }
-                    let past = |one: &Conflict| self.order.past(one.interval, by.interval);
-                    if let Some(conflict) = conflict.filter(|one| !past(one).before) {
-                        met.push((word, run.lane(word, access), Met::Conflict(conflict)));
-                    }
+        let store = (access.kind == AccessKind::Write).then_some((by.interval, by.site));
+        for (word, lane) in access.words(size) {
+            let first = running.first_stores.get(&word).copied();
+            if access.kind.changes() && first.is_none() {
+                running.first_stores.insert(word, store);
+            }
+            let conflict = match first {
+                Some(Some((interval, site))) if access.kind.is_of_flags() => Some(Conflict {
+                    interval,
+                    site,
+                    kind: AccessKind::Write,
+                    releases: false,
+                }),
+                None if store.is_some() => {
+                    let record = running.lds.get(word);
+                    let is_of_flags = record.is_since(running.first) && record.is_of_flags();
+                    is_of_flags.then(|| record.conflict())
                 }
+                _ => None,
+            };
+            let is_before = |one: &Conflict| self.order.past(one.interval, by.interval).before;
+            if let Some(conflict) = conflict.filter(|one| !is_before(one)) {
+                met.push((word, lane, Met::Conflict(conflict)));
             }
         }
         met
