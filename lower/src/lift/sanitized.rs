@@ -2,7 +2,7 @@
 //! the interpreter, which announces them. Accesses that are nodes of the IR are announced by the pass `observe`.
 
 use frontend::inst::Inst;
-use frontend::op::{Atomic, DsOp, Op, Space};
+use frontend::op::{DsOp, Op, Space};
 
 use crate::ir::functions::EffectFn;
 use crate::lift::arms::memory::effect;
