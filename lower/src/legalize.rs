@@ -271,7 +271,7 @@ impl<'f> Emitter<'f> {
             self.boundary.write_slots(&mut self.code, &writes);
             value
         };
-        self.terminate(&block.term, value, live);
+        self.terminate(block, value, live);
         self.boundary.release_slots();
     }
 

@@ -1,6 +1,6 @@
 //! Matrix instructions (`v_mfma_*`, `v_smfmac_*`): D = A * B + C on vector registers of the whole wave.
 
-use frontend::op::{F8, Factor, Matrix};
+use frontend::op::{F8, Factor, Matrix, MatrixSums};
 use serde::{Deserialize, Serialize};
 
 use super::{FIRST_AGPR, VECTOR_REGISTERS};
@@ -47,15 +47,12 @@ pub struct MatrixCall {
     pub abid: u8,
     /// BLGP: how the lanes of B are permuted.
     pub blgp: u8,
-    /// Products of f16 and bf16 are flushed, rounded and added in pairs (gfx90a). Otherwise the
-    /// products of a lane and the sum so far are added exactly and rounded once (gfx908).
-    pub pairs: bool,
+    /// How products of f16 and bf16 are added up.
+    pub sums: MatrixSums,
     /// Denormal f32 of A and B count as zeros of their sign.
     pub flush: bool,
     /// A NaN result is the default one.
     pub quiet: bool,
-    /// Products of at most 19 bits are cut off below a place that the largest one determines (gfx942).
-    pub truncates: bool,
     /// i32 sums are limited, and f32 sums that overflow are the largest number (gfx942).
     pub saturates: bool,
     /// f64: bits 0 to 2 negate A, B and C.
@@ -68,14 +65,9 @@ pub struct MatrixCall {
 const CONSTANT: u16 = u16::MAX;
 
 impl MatrixCall {
-    /// Values of K per lane.
-    pub const fn per_lane(shape: Matrix) -> u32 {
-        shape.k as u32 * shape.size as u32 * shape.blocks as u32 / 64
-    }
-
     /// Registers of A and of B.
     pub const fn factor_registers(shape: Matrix) -> u16 {
-        (MatrixCall::per_lane(shape) * shape.factor.bits() / 32) as u16
+        (shape.per_lane() * shape.factor.bits() / 32) as u16
     }
 
     /// Registers of C and of D.
@@ -129,13 +121,16 @@ impl MatrixCall {
             Addend::Registers(c) => fits(c, sum),
             Addend::Constant(_) => true,
         };
-        let places = self.places.is_none_or(|places| fits(places, 1));
+        let in_place = self.c == Addend::Registers(self.d);
+        let places = self.places.is_none_or(|places| fits(places, 1) && in_place);
         let staged =
             |first: u16, count: u16| first >= STAGED && first - STAGED + count <= MAX_STAGED;
         let factors = [(self.a, self.a_registers()), (self.b, factor)];
         let mut factors = factors.into_iter();
         let factors = factors.all(|(first, count)| fits(first, count) || staged(first, count));
-        addend && places && factors && fits(self.d, sum)
+        // Sums of f64 are not limited.
+        let limits = !self.saturates || self.shape.factor != Factor::F64;
+        addend && places && limits && factors && fits(self.d, sum)
     }
 
     /// Does it add to the sums of `previous`, whose products are of the same kind, so that both are one
@@ -172,13 +167,12 @@ impl MatrixCall {
         } = self.shape;
         let fields = self.cbsz & 7 | (self.blgp & 7) << 3;
         let flags = self.abid & 15
-            | u8::from(self.pairs) << 4
-            | u8::from(self.flush) << 5
-            | u8::from(self.quiet) << 6;
+            | (self.sums as u8) << 4
+            | u8::from(self.flush) << 6
+            | u8::from(self.quiet) << 7;
         let more = self.negate & 7
-            | u8::from(self.truncates) << 3
-            | u8::from(self.saturates) << 4
-            | u8::from(self.places.is_some()) << 5
+            | u8::from(self.saturates) << 3
+            | u8::from(self.places.is_some()) << 4
             | u8::from(joined) << 6
             | u8::from(self.is_plain()) << 7;
         let shape = [size, k, blocks, number(factor), passes, fields, flags, more];
@@ -214,7 +208,7 @@ impl MatrixCall {
             factor: Factor::F32,
             passes,
         };
-        Some((shape, registers as u16, flags >> 6 & 1 != 0))
+        Some((shape, registers as u16, flags >> 7 != 0))
     }
 
     /// See [`MatrixCall::plain_of`].
@@ -258,16 +252,18 @@ impl MatrixCall {
             cbsz: fields & 7,
             abid: flags & 15,
             blgp: fields >> 3 & 7,
-            pairs: flags >> 4 & 1 != 0,
-            flush: flags >> 5 & 1 != 0,
-            quiet: flags >> 6 & 1 != 0,
-            truncates: more >> 3 & 1 != 0,
-            saturates: more >> 4 & 1 != 0,
+            sums: *SUMS.get(usize::from(flags >> 4 & 3))?,
+            flush: flags >> 6 & 1 != 0,
+            quiet: flags >> 7 != 0,
+            saturates: more >> 3 & 1 != 0,
             negate: more & 7,
-            places: (more >> 5 & 1 != 0).then_some(constant as u16),
+            places: (more >> 4 & 1 != 0).then_some(constant as u16),
         })
     }
 }
+
+/// Ways to add by number.
+const SUMS: [MatrixSums; 3] = [MatrixSums::Exact, MatrixSums::Pairs, MatrixSums::CutOff];
 
 /// Types of factors by number.
 const FACTORS: [Factor; 10] = [
@@ -325,10 +321,9 @@ mod tests {
             cbsz: 3,
             abid: 15,
             blgp: 6,
-            pairs: true,
+            sums: MatrixSums::CutOff,
             flush: false,
             quiet: true,
-            truncates: true,
             saturates: false,
             negate: 5,
             places: None,
@@ -336,13 +331,12 @@ mod tests {
         assert_eq!(MatrixCall::from_words(call.words(false)), Some(call));
         let other = MatrixCall {
             c: Addend::Registers(256),
-            pairs: false,
+            sums: MatrixSums::Exact,
             flush: true,
             shape: Matrix {
                 factor: Factor::F8(F8::Bf8, F8::Fp8),
                 ..call.shape
             },
-            truncates: false,
             saturates: true,
             places: Some(511),
             ..call
@@ -370,10 +364,9 @@ mod tests {
             cbsz: 0,
             abid: 0,
             blgp: 0,
-            pairs: true,
+            sums: MatrixSums::Pairs,
             flush: false,
             quiet: false,
-            truncates: false,
             saturates: false,
             negate: 0,
             places: None,

@@ -3,7 +3,7 @@
 use frontend::op::MatrixKinds;
 
 use super::code::{Code, offset32};
-use crate::ir::matrix::{Addend, MAX_CALLS, STAGED};
+use crate::ir::matrix::{Addend, MAX_CALLS};
 use crate::ir::{Args, MatrixCall};
 use crate::vir::{self, Builder, Memory, StackSlot, Value, types};
 
@@ -67,22 +67,20 @@ impl Calls {
         self.present = after.map(|block| (block, words.to_vec()));
     }
 
-    /// Stores matrix instructions; returns the address of what `EffectFn::Matrix` gets.
+    /// Stores matrix instructions of a block with so many staging registers; returns the address of what `EffectFn::Matrix` gets.
     pub(super) fn store_matrix_calls(
         &mut self,
         code: &mut Code<'_>,
         calls: &[MatrixCall],
+        staged: u32,
     ) -> Value {
         let most = 8 * (1 + 3 * MAX_CALLS as u32);
         let slot = *self
             .products
             .get_or_insert_with(|| code.b.func.stack_slot(most));
-        let reads = calls.iter().flat_map(MatrixCall::reads);
-        let staged = reads.map(|n| (n + 1).saturating_sub(STAGED)).max();
         let kinds = calls.iter().map(|call| MatrixKinds::of(call.shape));
         let kinds = kinds.fold(MatrixKinds::default(), MatrixKinds::with);
-        let staged = u64::from(staged.unwrap_or(0)) << 32;
-        let header = calls.len() as u64 | u64::from(kinds.0) << 8 | staged;
+        let header = calls.len() as u64 | u64::from(kinds.0) << 8 | u64::from(staged) << 32;
         let mut words = vec![Some(header)];
         for (i, call) in calls.iter().enumerate() {
             let joined = i > 0 && call.continues(&calls[i - 1]);

@@ -4,13 +4,13 @@ use super::Emitter;
 use crate::abi::ExitCode;
 use crate::analysis::liveness::Live;
 use crate::ir::functions::EffectFn;
-use crate::ir::{MatrixCall, Target, Term};
+use crate::ir::{Block, MatrixCall, Target, Term};
 use crate::vir::{Value, types};
 
 impl Emitter<'_> {
     /// Emits a block's end.
-    pub(super) fn terminate(&mut self, term: &Term, value: Option<Value>, live: &Live) {
-        match term {
+    pub(super) fn terminate(&mut self, block: &Block, value: Option<Value>, live: &Live) {
+        match &block.term {
             Term::Jump(target) => self.jump(target),
             Term::Branch { then, other, .. } => {
                 let cond = value.expect("a branch has a condition");
@@ -102,7 +102,8 @@ impl Emitter<'_> {
                 for n in calls.iter().flat_map(MatrixCall::writes) {
                     self.boundary.home_to_write(n);
                 }
-                let args = self.calls.store_matrix_calls(&mut self.code, calls);
+                let staged = block.staged();
+                let args = self.calls.store_matrix_calls(&mut self.code, calls, staged);
                 // It cannot fault.
                 self.code.call_effect(EffectFn::Matrix, *site, args, args);
                 self.jump(next);

@@ -30,8 +30,6 @@ pub struct Guest<'b> {
     pub indexing: Option<Indexing>,
     /// The LDS_DIRECT word of the current instruction.
     pub lds_direct: Option<Val>,
-    /// Results of matrix instructions that run at the end of the block: no value of theirs is known.
-    pub pending: Vec<std::ops::Range<u16>>,
     /// The destination operand that an accumulating instruction reads, if it is another register.
     pub accumulator: Option<Operand>,
     sgpr: [Option<Val>; 128],
@@ -72,7 +70,6 @@ impl<'b> Guest<'b> {
             sanitize: false,
             indexing: None,
             lds_direct: None,
-            pending: Vec::new(),
             accumulator: None,
             sgpr: [None; 128],
             sgpr_dirty: [false; 128],
@@ -228,14 +225,8 @@ impl<'b> Guest<'b> {
         self.b.pure(Op::ExecMask, &[exec])
     }
 
-    /// Does a matrix instruction at the end of the block write the register?
-    fn is_pending(&self, n: u16) -> bool {
-        self.pending.iter().any(|results| results.contains(&n))
-    }
-
     /// All 64 lanes of a vector register, for consumers that read other lanes or ignore EXEC.
     pub fn read_v_all(&mut self, n: u16) -> Val {
-        debug_assert!(!self.is_pending(n), "bug: register {n} is computed later");
         let b = self.b;
         *self.vgpr[usize::from(n)].get_or_insert_with(|| b.leaf(Op::ReadV(n), types::L32))
     }
@@ -268,7 +259,6 @@ impl<'b> Guest<'b> {
 
     /// Writes all 64 lanes of a VGPR (`v_writelane` and the like merge explicitly).
     pub fn write_v_all(&mut self, n: u16, v: Val) {
-        debug_assert!(!self.is_pending(n), "bug: register {n} is computed later");
         self.vgpr[usize::from(n)] = Some(v);
         self.written.insert(n);
     }

@@ -101,14 +101,12 @@ impl Products {
             self.sources.push(span(places..places + 1));
         }
         self.results.push(span(call.writes()));
-        g.pending.push(call.writes());
         self.calls.push((call, factors));
     }
 
     /// The instructions with the registers that have their factors at the end of the block, and what
     /// staging registers get.
     pub(super) fn finish(self, g: &mut Guest<'_>) -> (Vec<MatrixCall>, Vec<(u16, Val)>) {
-        g.pending.clear();
         let mut staged: Vec<Val> = Vec::new();
         let mut place = |first: u16, factor: Factor| {
             let Factor::Values(values) = factor else {

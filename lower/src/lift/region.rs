@@ -489,13 +489,12 @@ impl Region {
         g.exact_nan = self.request.exact_nan;
         g.checked = self.request.checked;
         g.sanitize = self.request.sanitize;
-        let mut counts: Vec<(Val, u32)> = Vec::new();
+        let mut tally = Tally::default();
         let mut execs = Vec::new();
         let mut outcomes = Outcomes(self.request.outcomes.then(Vec::new));
         let mut term = None;
         // Where the block continues if it ends with matrix instructions.
         let mut behind_products = None;
-        let mut done = 0;
         // The barrier that this run was hoisted above.
         let mut barrier = None;
         let mut products = Products::default();
@@ -505,24 +504,20 @@ impl Region {
                 behind_products = Some(self.target(pc, key.0, mode_bits));
                 break;
             }
-            done += 1;
+            // The active lanes, of an instruction that has such.
+            let lanes = is_vector(&inst).then(|| g.exec());
             if let End::Barrier(_) = explored.end
                 && inst.op() == GuestOp::Barrier
             {
+                tally.add(lanes);
                 barrier = Some(pc);
                 if self.request.sanitize {
                     sanitized::barrier(&mut g, &inst, pc, &mut self.sites);
                 }
                 continue;
             }
-            if is_vector(&inst) {
-                let exec = g.exec();
-                match counts.last_mut() {
-                    Some((value, n)) if *value == exec => *n += 1,
-                    _ => counts.push((exec, 1)),
-                }
-            }
             if is_control(&inst) {
+                tally.add(lanes);
                 outcomes.at_branch(&mut g, pc, &inst);
                 term = Some(self.control(&mut g, pc, &inst, mode_bits));
                 break;
@@ -533,9 +528,11 @@ impl Region {
             g.indexing = indexing(mode_bits);
             mode_bits = behind_key;
             if skipped {
+                tally.add(lanes);
                 continue;
             }
             if let Some((mask, value)) = mode_write(&inst) {
+                tally.add(lanes);
                 let old = g.mode_reg();
                 let kept = b.pure(Op::And, &[old, g.imm32(!mask)]);
                 let new = b.pure(Op::Or, &[kept, g.imm32(value)]);
@@ -556,6 +553,7 @@ impl Region {
                 && barrier.is_none()
                 && !self.request.sanitize
             {
+                tally.add(lanes);
                 let site = self.sites.add(pc, &inst);
                 products.add(&mut g, site, call);
                 if products.is_full() {
@@ -566,24 +564,12 @@ impl Region {
             }
             // An instruction of its own block, behind matrix instructions.
             if lowered != Lowered::Done && !products.is_empty() {
-                done -= 1;
-                if is_vector(&inst)
-                    && let Some((_, n)) = counts.last_mut()
-                {
-                    *n -= 1;
-                }
                 behind_products = Some(self.target(pc, key.0, mode_before));
                 break;
             }
             if lowered != Lowered::Done
                 && let Some(from) = barrier
             {
-                done -= 1;
-                if is_vector(&inst)
-                    && let Some((_, n)) = counts.last_mut()
-                {
-                    *n -= 1;
-                }
                 let next = self.target(pc, from, mode_bits);
                 term = Some(Term::Barrier { next });
                 break;
@@ -591,17 +577,12 @@ impl Region {
             if let Some(old) = old {
                 if lowered == Lowered::Fallback {
                     // The engine counts what the interpreter runs between regions.
-                    done -= 1;
-                    if is_vector(&inst)
-                        && let Some((_, n)) = counts.last_mut()
-                    {
-                        *n -= 1;
-                    }
                     term = Some(Term::Interpret { pc });
                     break;
                 }
                 outcomes.behind(&mut g, pc, old);
             }
+            tally.add(lanes);
             if lowered == Lowered::Fallback {
                 self.fallbacks.push(inst.desc.name_on(self.request.gfx));
             }
@@ -626,8 +607,10 @@ impl Region {
             let next = behind_products.unwrap_or_else(|| match explored.end {
                 End::Stop(pc) => Target::Exit { pc, back: false },
                 End::Fall((pc, mode_bits)) => self.target(pc, last, mode_bits),
-                End::Interpret(pc) | End::Barrier(pc) => self.target(pc, last, mode_bits),
-                End::Control => unreachable!("bug: control flow among matrix instructions"),
+                End::Interpret(pc) => self.target(pc, last, mode_bits),
+                End::Control | End::Barrier(_) => {
+                    unreachable!("bug: control flow among matrix instructions")
+                }
             });
             let (calls, values) = products.finish(&mut g);
             staged = values;
@@ -657,8 +640,8 @@ impl Region {
             writes_s,
             writes_v,
             term,
-            guest_insts: done,
-            counts,
+            guest_insts: tally.instructions,
+            counts: tally.lanes,
             outcomes: outcomes.0.unwrap_or_default(),
         }
     }
@@ -755,6 +738,26 @@ impl Region {
             | ops!(alu | scalar | scalar_bits | scalar_other | valu | mem) => {
                 Term::Interpret { pc }
             }
+        }
+    }
+}
+
+/// The instructions of a block.
+#[derive(Default)]
+struct Tally {
+    instructions: u32,
+    /// EXEC of runs of those with active lanes, and how many these are.
+    lanes: Vec<(Val, u32)>,
+}
+
+impl Tally {
+    /// Adds an instruction, with EXEC if it has active lanes.
+    fn add(&mut self, exec: Option<Val>) {
+        self.instructions += 1;
+        match (exec, self.lanes.last_mut()) {
+            (None, _) => {}
+            (Some(exec), Some((value, n))) if *value == exec => *n += 1,
+            (Some(exec), _) => self.lanes.push((exec, 1)),
         }
     }
 }

@@ -138,60 +138,29 @@ impl Rmw {
         }
     }
 
-    /// The sum of two bf16, to nearest even, in integers.
+    /// The sum of two bf16, to nearest even. f32 has more than twice as many bits and the same exponents, so that a sum that is
+    /// rounded to f32 first has the same result.
     fn sum_bf16(self, a: u16, b: u16) -> u16 {
-        let nan = |x: u16| x & 0x7fff > 0x7f80;
-        let infinite = |x: u16| x & 0x7fff == 0x7f80;
-        if nan(a) || nan(b) || (infinite(a) && infinite(b) && a != b) {
+        let denormal = |x: u16| x & 0x7f80 == 0;
+        let flush = |x: u16, flushes: bool| match denormal(x) && flushes {
+            true => x & 0x8000,
+            false => x,
+        };
+        let wide = |x: u16| f32::from_bits(u32::from(flush(x, self.denorm.flush_src)) << 16);
+        let sum = wide(a) + wide(b);
+        if sum.is_nan() {
             return choices::BF16_NAN;
         }
-        if infinite(a) || infinite(b) {
-            return if infinite(a) { a } else { b };
-        }
-        // The value is the significand times 2^(exponent - 134).
-        let parts = |x: u16| -> (i64, i32) {
-            let (field, fraction) = (i32::from(x >> 7 & 0xff), i64::from(x & 0x7f));
-            let significand = match field {
-                0 if self.denorm.flush_src => 0,
-                0 => fraction,
-                _ => fraction | 0x80,
-            };
-            let signed = if x >> 15 != 0 {
-                -significand
-            } else {
-                significand
-            };
-            (signed, field.max(1))
-        };
-        let ((x, x_exponent), (y, y_exponent)) = (parts(a), parts(b));
-        let top = x_exponent.max(y_exponent);
-        // Beyond 40 places only the sign of the smaller one counts.
-        let placed = |x: i64, exponent: i32| match top - exponent {
-            by @ 0..=40 => x << (40 - by),
-            _ => x.signum(),
-        };
-        let sum = placed(x, x_exponent) + placed(y, y_exponent);
-        if sum == 0 {
-            // Negative only where both are.
-            return a & b & 0x8000;
-        }
-        let sign = if sum < 0 { 0x8000 } else { 0 };
-        let magnitude = sum.unsigned_abs();
-        let highest = 63 - magnitude.leading_zeros() as i32;
-        // The exponent's field, if the highest bit is the hidden one; the lowest place is that of denormals.
-        let field = (top + highest - 47).max(1);
-        let drop = (40 - top + field) as u32;
-        let kept = magnitude >> drop;
-        let rest = magnitude & ((1 << drop) - 1);
-        let half = 1u64 << drop >> 1;
-        let up = drop > 0 && (rest > half || rest == half && kept & 1 != 0);
-        let rounded = kept + u64::from(up);
-        if rounded < 0x80 && self.denorm.flush_dst {
-            return sign;
-        }
-        // A denormal's field is 0, and a carry raises it.
-        let bits = (((field - 1) as u64) << 7) + rounded;
-        sign | if bits >= 0x7f80 { 0x7f80 } else { bits as u16 }
+        let bits = sum.to_bits();
+        let rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+        flush(rounded as u16, self.denorm.flush_dst)
+    }
+
+    /// Both halves of a word.
+    fn halves(mem: u64, data: u64, sum: impl Fn(u16, u16) -> u16) -> u64 {
+        let half =
+            |shift: u32| u64::from(sum((mem >> shift) as u16, (data >> shift) as u16)) << shift;
+        half(0) | half(16)
     }
 
     /// The new memory word. `second` is the compare value, or DATA1.
@@ -228,19 +197,9 @@ impl Rmw {
                     round: Round::NearestEven,
                     denorm: self.denorm,
                 };
-                let half = |shift: u32| {
-                    let (a, b) = ((mem >> shift) as u16, (data >> shift) as u16);
-                    u64::from(math::add_f16_flush(a, b, env)) << shift
-                };
-                half(0) | half(16)
+                Rmw::halves(mem, data, |a, b| math::add_f16_flush(a, b, env))
             }
-            Atomic::PkFAddBf16 => {
-                let half = |shift: u32| {
-                    let (a, b) = ((mem >> shift) as u16, (data >> shift) as u16);
-                    u64::from(self.sum_bf16(a, b)) << shift
-                };
-                half(0) | half(16)
-            }
+            Atomic::PkFAddBf16 => Rmw::halves(mem, data, |a, b| self.sum_bf16(a, b)),
             Atomic::Mskor => mem & !data | second,
             Atomic::Wrap if mem >= data => mem - data,
             Atomic::Wrap => mem.wrapping_add(second),
@@ -424,8 +383,7 @@ pub(super) fn float(call: &mut Call<'_>) -> Result<(), ExitCode> {
 /// Flushing of float additions on memory (CDNA2 manual, table 43; CDNA3 manual, table 52): none of f64; of f32 the cache
 /// flushes, of halves it does not; LDS follows MODE.
 pub(super) fn float_denorm(op: Atomic, lds: bool, wide: bool, mode: u32) -> Denorm {
-    let halves = matches!(op, Atomic::PkFAdd16 | Atomic::PkFAddBf16);
-    match (wide, lds, halves) {
+    match (wide, lds, op.is_packed_sum()) {
         (true, ..) | (false, false, true) => Denorm::KEEP,
         (false, true, false) => Env::f32_of_mode(mode).denorm,
         (false, true, true) => Env::f16_f64_of_mode(mode).denorm,

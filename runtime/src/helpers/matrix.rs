@@ -9,7 +9,7 @@ use std::array;
 use std::mem::offset_of;
 
 use frontend::WaveState;
-use frontend::op::{Factor, Matrix};
+use frontend::op::{Factor, Matrix, MatrixSums};
 use lower::abi::{Context, ExitCode, Lanes, Site};
 use lower::ir::matrix::{Addend, MAX_CALLS};
 use lower::ir::{MatrixCall, VECTOR_REGISTERS};
@@ -26,8 +26,14 @@ mod wide;
 /// Vector registers.
 type Rows = [Lanes];
 
-/// Most registers of A or B.
+/// Most registers of A or B, unless A is sparse.
 const FACTOR: usize = 2;
+
+/// Most registers of B.
+const MOST_OF_B: usize = 4;
+
+/// Copies of the registers of A or B.
+type Copied = [Lanes; MOST_OF_B];
 
 /// Instructions to run, and the registers of a wave.
 struct Work<'a> {
@@ -210,38 +216,34 @@ fn run(
                 abid: 0,
                 blocks: shape.blocks,
             };
-            // An array of all would take as long as a small product.
-            if chain.len() == 1 {
-                let (factors, d) = in_place::<1>(chain, (d.clone(), 1, source), rows, staged);
-                f32_rows(shape, &factors, d);
-            } else {
-                let about = (d.clone(), 1, source);
-                let (factors, d) = in_place::<MAX_CALLS>(chain, about, rows, staged);
-                f32_rows(shape, &factors[..chain.len()], d);
-            }
+            chained(
+                chain,
+                shape,
+                (d.clone(), 1, source),
+                rows,
+                staged,
+                &f32_rows,
+            );
             if default_nan {
                 quiet(Factor::F32, &mut rows[d]);
             }
             continue;
         }
         let first = call_of(words);
-        if cdna3::takes(&first) {
-            for words in chain {
-                cdna3::run(&call_of(*words), rows, staged);
-            }
-            continue;
-        }
-        if first.shape.factor == Factor::F32 && first.shape.size >= 16 && is_direct(&first) {
+        if first.shape.factor == Factor::F32
+            && first.shape.size >= 16
+            && is_direct(&first)
+            && !cdna3::takes(&first)
+        {
             sum_so_far(&first, rows);
             let about = (range(first.writes()), 1, Source::of_call(&first));
-            let (factors, d) = in_place::<MAX_CALLS>(chain, about, rows, staged);
-            f32_rows(first.shape, &factors[..chain.len()], d);
-            finish(&first, d);
+            chained(chain, first.shape, about, rows, staged, &f32_rows);
+            finish(&first, &mut rows[range(first.writes())]);
             continue;
         }
         for words in chain {
             let call = call_of(*words);
-            if is_direct(&call) {
+            if is_direct(&call) && !cdna3::takes(&call) {
                 sum_so_far(&call, rows);
                 let count = MatrixCall::factor_registers(call.shape) as usize;
                 let about = (range(call.writes()), count, Source::of_call(&call));
@@ -252,15 +254,40 @@ fn run(
             }
             // The sources are read before anything is written: D may be any of their registers.
             let (a, b) = factors(&call, rows, staged);
-            let count = MatrixCall::factor_registers(call.shape) as usize;
             let factors = Factors {
-                a: &a[..count],
-                b: &b[..count],
+                a: &a[..usize::from(call.a_registers())],
+                b: &b[..usize::from(MatrixCall::factor_registers(call.shape))],
                 source: Source::of_call(&call),
             };
+            let places = call.places.map(|places| rows[usize::from(places)]);
             let d = sum_so_far(&call, rows);
+            if cdna3::takes(&call) {
+                cdna3::multiply(&call, factors, places.as_ref(), d);
+                finish(&call, d);
+                continue;
+            }
             multiply(&call, factors, d, &f32_rows, &others);
         }
+    }
+}
+
+/// Multiplies a chain of plain products of f32, whose sum begins with the D of `about`: see [`in_place`].
+#[inline(always)]
+fn chained(
+    chain: &[[u64; 3]],
+    shape: Matrix,
+    about: (std::ops::Range<usize>, usize, Source),
+    rows: &mut [Lanes; VECTOR_REGISTERS],
+    staged: &Rows,
+    f32_rows: &impl Fn(Matrix, &[Factors<'_>], &mut Rows),
+) {
+    // An array of all would take as long as a small product.
+    if chain.len() == 1 {
+        let (factors, d) = in_place::<1>(chain, about, rows, staged);
+        f32_rows(shape, &factors, d);
+    } else {
+        let (factors, d) = in_place::<MAX_CALLS>(chain, about, rows, staged);
+        f32_rows(shape, &factors[..chain.len()], d);
     }
 }
 
@@ -300,7 +327,8 @@ fn multiply(
 fn is_direct(call: &MatrixCall) -> bool {
     let (d, count) = (call.writes(), MatrixCall::factor_registers(call.shape));
     let outside = |n: u16| n + count <= d.start || d.end <= n;
-    outside(call.a) && outside(call.b) && call.blgp == 0 && !call.flush
+    let plain = call.blgp == 0 && call.negate == 0 && !call.flush;
+    outside(call.a) && outside(call.b) && plain
 }
 
 /// The factors of a chain of instructions where they are, and its D. Given are the registers of D, the
@@ -356,18 +384,25 @@ fn finish(call: &MatrixCall, d: &mut Rows) {
     }
 }
 
-/// Copies of the registers of A and B, the lanes of B as BLGP says, f32 flushed if required.
+/// Copies of the registers of A and B, the lanes of B as BLGP says, f32 flushed and f64 negated if required.
 #[inline(always)]
-fn factors(call: &MatrixCall, rows: &Rows, staged: &Rows) -> ([Lanes; FACTOR], [Lanes; FACTOR]) {
-    let (mut a, mut b) = ([[0; 64]; FACTOR], [[0; 64]; FACTOR]);
-    let row = |n: usize| match n.checked_sub(VECTOR_REGISTERS) {
-        None => rows[n],
-        Some(n) => staged[n],
+fn factors(call: &MatrixCall, rows: &Rows, staged: &Rows) -> (Copied, Copied) {
+    let copy = |first: u16, count: u16| {
+        let mut copied = [[0; 64]; MOST_OF_B];
+        for (to, n) in copied
+            .iter_mut()
+            .zip(usize::from(first)..)
+            .take(count.into())
+        {
+            *to = match n.checked_sub(VECTOR_REGISTERS) {
+                None => rows[n],
+                Some(n) => staged[n],
+            };
+        }
+        copied
     };
-    for i in 0..MatrixCall::factor_registers(call.shape) as usize {
-        a[i] = row(call.a as usize + i);
-        b[i] = row(call.b as usize + i);
-    }
+    let mut a = copy(call.a, call.a_registers());
+    let mut b = copy(call.b, MatrixCall::factor_registers(call.shape));
     if call.blgp != 0 {
         for row in &mut b {
             let from = *row;
@@ -378,7 +413,18 @@ fn factors(call: &MatrixCall, rows: &Rows, staged: &Rows) -> ([Lanes; FACTOR], [
         let words = a[0].iter_mut().chain(&mut b[0]);
         words.for_each(|word| *word = flushed_with_sign(*word));
     }
+    for (bit, factor) in [&mut a, &mut b].into_iter().enumerate() {
+        if call.negate >> bit & 1 != 0 {
+            negate(&mut factor[1]);
+        }
+    }
     (a, b)
+}
+
+/// Negates the numbers with these high words.
+#[inline(always)]
+fn negate(high: &mut Lanes) {
+    high.iter_mut().for_each(|word| *word ^= 1 << 31);
 }
 
 /// The lane that B is read at, by BLGP (CDNA3 ISA, table 29).
@@ -412,7 +458,11 @@ fn sum_so_far<'a>(call: &MatrixCall, rows: &'a mut Rows) -> &'a mut Rows {
             }
         }
     }
-    &mut rows[d..d + count]
+    let d = &mut rows[d..d + count];
+    if call.negate & 4 != 0 {
+        d.iter_mut().skip(1).step_by(2).for_each(negate);
+    }
+    d
 }
 
 /// The item and the first lane of row `i` of block `b` of C or D; columns are in adjacent lanes.
@@ -492,7 +542,8 @@ fn double(pair: &Rows, lane: usize) -> f64 {
 #[inline(always)]
 fn by_columns<const N: usize>(call: &MatrixCall, factors: Factors<'_>, d: &mut Rows) {
     let shape = call.shape;
-    match (shape.factor, factors.a.len(), call.pairs) {
+    let pairs = call.sums == MatrixSums::Pairs;
+    match (shape.factor, factors.a.len(), pairs) {
         (Factor::F32, ..) => {
             let float = |rows: &Rows, _: usize, lane: usize| f32::from_bits(rows[0][lane]);
             rows_of::<N, 1, f32>(shape, factors, d, float, |sum, x, y| {
@@ -512,17 +563,34 @@ fn by_columns<const N: usize>(call: &MatrixCall, factors: Factors<'_>, d: &mut R
             rows_of::<N, 2, f32>(shape, factors, d, bf16, exact::add::<N, 2>);
         }
         (Factor::I8, ..) => {
-            rows_of::<N, 4, i32>(shape, factors, d, i8_of, |sum, x, y| {
-                for t in 0..4 {
-                    for (sum, &y) in sum.iter_mut().zip(y[t]) {
-                        *sum = sum.wrapping_add(x[t].wrapping_mul(y).cast_unsigned());
+            for (shape, factors) in by_register(shape, factors) {
+                rows_of::<N, 4, i32>(shape, factors, d, i8_of, |sum, x, y| {
+                    for t in 0..4 {
+                        for (sum, &y) in sum.iter_mut().zip(y[t]) {
+                            *sum = sum.wrapping_add(x[t].wrapping_mul(y).cast_unsigned());
+                        }
                     }
-                }
-            });
+                });
+            }
         }
         (Factor::F64, ..) => unreachable!("bug: f64 has two registers for an element"),
         (Factor::Xf32 | Factor::F8(..), ..) => unreachable!("bug: these are of gfx942"),
     }
+}
+
+/// A product of i8 as products of one register of each factor, whose sums are added: they wrap, so that their order is of no effect.
+#[inline(always)]
+fn by_register<'a>(
+    shape: Matrix,
+    factors: Factors<'a>,
+) -> impl Iterator<Item = (Matrix, Factors<'a>)> {
+    let (a, b) = (factors.a.chunks(1), factors.b.chunks(1));
+    let shape = Matrix {
+        k: shape.k / factors.a.len() as u8,
+        ..shape
+    };
+    a.zip(b)
+        .map(move |(a, b)| (shape, Factors { a, b, ..factors }))
 }
 
 /// Goes through the rows of D, and for each through the `P` values of K that a lane of A and B has:

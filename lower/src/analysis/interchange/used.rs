@@ -144,7 +144,7 @@ impl Used {
             LoopCondition::Unmasked => {}
         }
         let written_s: BTreeMap<Slot, Val> = block.writes_s.iter().copied().collect();
-        let written_v: BTreeMap<u16, Val> = block.writes_v.iter().copied().collect();
+        let written_v: BTreeMap<u16, Val> = block.lane_writes().collect();
         let slots = written_s.keys().chain(&converted.unknown_s);
         let mut slots: Vec<Slot> = slots.copied().filter(|&s| behind.has_slot(s)).collect();
         let vgprs = written_v.keys().chain(&converted.unknown_v);

@@ -348,8 +348,8 @@ fn narrows(block: &Block) -> bool {
         Op::Ballot => is_under_exec(block, Val(i as u32)),
         _ => true,
     };
-    let mut writes = block.writes_v.iter();
-    block.nodes.iter().enumerate().all(within) && writes.all(|&(n, v)| is_masked(block, n, v))
+    let mut writes = block.lane_writes();
+    block.nodes.iter().enumerate().all(within) && writes.all(|(n, v)| is_masked(block, n, v))
 }
 
 /// Is a mask a subset of the EXEC at the block's entry?

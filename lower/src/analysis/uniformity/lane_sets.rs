@@ -120,7 +120,7 @@ pub(super) fn acting(block: &Block, sets: &HashMap<Val, Set>) -> Vec<Set> {
             _ => {}
         }
     }
-    if block.writes_v.iter().any(|&(n, v)| !is_masked(block, n, v)) {
+    if block.lane_writes().any(|(n, v)| !is_masked(block, n, v)) {
         note(None);
     }
     found

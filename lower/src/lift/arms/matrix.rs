@@ -4,7 +4,6 @@
 use frontend::inst::{Inst, Operand};
 use frontend::op::{Factor, Matrix, Op};
 use frontend::state::mode;
-use frontend::target::Gfx;
 
 use crate::ir::MatrixCall;
 use crate::ir::matrix::Addend;
@@ -42,13 +41,13 @@ fn call(g: &Guest<'_>, inst: &Inst, shape: Matrix) -> Option<MatrixCall> {
         abid,
         // What the field means for f64 on gfx90a is not documented: nothing here.
         blgp: if shape.factor == Factor::F64 { 0 } else { blgp },
-        pairs: g.gfx == Gfx::Gfx90a,
+        sums: g.gfx.matrix_sums(),
         // CDNA2 ISA, 7.1: A and B obey MODE's f32 denormals.
         flush: shape.factor == Factor::F32 && g.mode & KEEPS_SOURCES == 0,
         quiet: g.exact_nan,
-        truncates: g.gfx >= Gfx::Gfx942,
-        // CDNA3 ISA, table 28.
-        saturates: g.gfx >= Gfx::Gfx942 && g.mode & mode::FP16_OVFL != 0,
+        saturates: g.gfx.limits_matrix_sums()
+            && g.mode & mode::FP16_OVFL != 0
+            && shape.factor != Factor::F64,
         negate: if inst.negates_factors(g.gfx) { blgp } else { 0 },
         places: match sparse {
             true => Some(inst.src[2].vector_register()?),

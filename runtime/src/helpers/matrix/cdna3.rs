@@ -1,16 +1,13 @@
 //! Products as gfx942 has them: sums of f16, bf16, xf32 and floats of 8 bits that are cut off (MMA-Sim, arXiv 2511.10909,
-//! on MI300), sparse ones, i8 in two registers, negated f64, and limited sums.
+//! on MI300), sparse ones, and limited sums.
 //!
 //! Floats are computed as doubles, in which all of it is exact: products have at most 22 bits, sums at most 40.
 
-use std::array;
-
-use frontend::op::{F8, Factor};
+use frontend::op::{F8, Factor, MatrixSums};
 use lower::abi::Lanes;
 use lower::ir::MatrixCall;
-use lower::ir::matrix::STAGED;
 
-use super::{Rows, Source, finish, flushed_with_sign, lane_of_b, place, sum_so_far, widened};
+use super::{Factors, Rows, lanes_of, place, widened};
 use crate::choices;
 use crate::helpers::eight_bits;
 
@@ -21,12 +18,11 @@ const MOST: usize = 64;
 #[inline(always)]
 pub(super) fn takes(call: &MatrixCall) -> bool {
     let other = match call.shape.factor {
-        Factor::F32 | Factor::F64 => false,
-        Factor::I8 => MatrixCall::factor_registers(call.shape) > 1,
-        Factor::F16 | Factor::Bf16 => call.truncates,
+        Factor::F32 | Factor::F64 | Factor::I8 => false,
+        Factor::F16 | Factor::Bf16 => call.sums == MatrixSums::CutOff,
         Factor::Xf32 | Factor::F8(..) => true,
     };
-    other || call.places.is_some() || call.saturates || call.negate != 0
+    other || call.places.is_some() || call.saturates
 }
 
 /// An element of A or B: its value, and its exponent if it counts in the choice of where sums are cut off.
@@ -54,141 +50,104 @@ impl Element {
     }
 
     #[inline(always)]
-    fn of(factor: Factor, is_b: bool, bits: u64) -> Element {
-        let low = bits as u32;
+    fn of(factor: Factor, is_b: bool, bits: u32) -> Element {
         match factor {
             Factor::F16 => Element::new(widened(bits as u16), -14),
-            Factor::Bf16 => Element::new(f32::from_bits(low << 16), -126),
+            Factor::Bf16 => Element::new(f32::from_bits(bits << 16), -126),
             Factor::Xf32 => {
                 // 13 bits of the mantissa are cut off, but a NaN stays one.
-                let nan = low & 0x7fff_ffff > 0x7f80_0000;
-                Element::new(f32::from_bits(if nan { low } else { low & !0x1fff }), -126)
+                let nan = bits & 0x7fff_ffff > 0x7f80_0000;
+                Element::new(
+                    f32::from_bits(if nan { bits } else { bits & !0x1fff }),
+                    -126,
+                )
             }
             Factor::F8(a, b) => match if is_b { b } else { a } {
-                F8::Fp8 => Element::new(f32::from_bits(eight_bits::widen([low], 0)[0]), -7),
-                F8::Bf8 => Element::new(f32::from_bits(eight_bits::widen([low], 1)[0]), -15),
+                F8::Fp8 => Element::new(f32::from_bits(eight_bits::widen([bits], 0)[0]), -7),
+                F8::Bf8 => Element::new(f32::from_bits(eight_bits::widen([bits], 1)[0]), -15),
             },
             // Values only.
             Factor::F32 => Element {
-                value: f32::from_bits(low).into(),
-                exponent: 0,
-            },
-            Factor::F64 => Element {
-                value: f64::from_bits(bits),
+                value: f32::from_bits(bits).into(),
                 exponent: 0,
             },
             Factor::I8 => Element {
-                value: f64::from(low as i8),
+                value: f64::from(bits as i8),
                 exponent: 0,
             },
+            Factor::F64 => unreachable!("bug: sums of f64 are neither cut off nor limited"),
         }
     }
 }
 
 /// The bits of an item of a lane.
 #[inline(always)]
-fn item_bits(rows: &Rows, bits: usize, lane: usize, item: usize) -> u64 {
-    match bits {
-        64 => u64::from(rows[0][lane]) | u64::from(rows[1][lane]) << 32,
-        32 => rows[item][lane].into(),
-        _ => {
-            let in_register = 32 / bits;
-            let word = rows[item / in_register][lane] >> (bits * (item % in_register));
-            u64::from(word) & ((1 << bits) - 1)
-        }
-    }
+fn item_bits(rows: &Rows, bits: usize, lane: usize, item: usize) -> u32 {
+    let in_register = 32 / bits;
+    let word = rows[item / in_register][lane] >> (bits * (item % in_register));
+    word & (u32::MAX >> (32 - bits))
 }
 
-/// Multiplies. All of it is inline, so that each variant has it with the features of its host.
+/// Multiplies; D has the elements of C. All of it is inline, so that each variant has it with the features of its host.
 #[inline(always)]
-pub(super) fn run(call: &MatrixCall, rows: &mut Rows, staged: &Rows) {
+pub(super) fn multiply(
+    call: &MatrixCall,
+    factors: Factors<'_>,
+    places: Option<&Lanes>,
+    d: &mut Rows,
+) {
     match call.shape.size {
-        32 => columns::<32>(call, rows, staged),
-        16 => columns::<16>(call, rows, staged),
-        _ => columns::<4>(call, rows, staged),
+        32 => columns::<32>(call, factors, places, d),
+        16 => columns::<16>(call, factors, places, d),
+        _ => columns::<4>(call, factors, places, d),
     }
 }
 
 /// Matrices of `N` columns.
 #[inline(always)]
-fn columns<const N: usize>(call: &MatrixCall, rows: &mut Rows, staged: &Rows) {
+fn columns<const N: usize>(
+    call: &MatrixCall,
+    factors: Factors<'_>,
+    places: Option<&Lanes>,
+    d: &mut Rows,
+) {
     let shape = call.shape;
-    let factor = shape.factor;
-    let bits = factor.bits() as usize;
+    let bits = shape.factor.bits() as usize;
     let (k, blocks) = (usize::from(shape.k), usize::from(shape.blocks));
-    let per_lane = MatrixCall::per_lane(shape) as usize;
-    let stored = if call.places.is_some() {
-        per_lane / 2
-    } else {
-        per_lane
-    };
-    let source = Source::of_call(call);
-    // The sources are read before anything is written: D may be any of their registers.
-    let copy = |first: u16, count: u16| -> Vec<Lanes> {
-        let from = match first.checked_sub(STAGED) {
-            None => &rows[usize::from(first)..],
-            Some(n) => &staged[usize::from(n)..],
-        };
-        from[..usize::from(count)].to_vec()
-    };
-    let (mut a, mut b) = (
-        copy(call.a, call.a_registers()),
-        copy(call.b, MatrixCall::factor_registers(shape)),
-    );
-    let places = call.places.map(|places| rows[usize::from(places)]);
-    if call.blgp != 0 {
-        for row in &mut b {
-            let from = *row;
-            *row = array::from_fn(|lane| from[lane_of_b(call.blgp, lane)]);
-        }
-    }
-    if call.flush {
-        let words = a.as_flattened_mut().iter_mut().chain(b.as_flattened_mut());
-        words.for_each(|word| *word = flushed_with_sign(*word));
-    }
-    let sign = |bit: u8| u64::from(call.negate >> bit & 1) << 63;
-    let lane_of = |b: usize, group: usize| N * (b + blocks * group);
+    let per_lane = shape.per_lane() as usize;
+    // Of A, which may be sparse.
+    let stored = per_lane * factors.a.len() / factors.b.len();
 
     // B by block and k: values and exponents of a row.
     let mut columns = vec![([0.0; N], [0; N]); blocks * k];
     for (n, (values, exponents)) in columns.iter_mut().enumerate() {
         let (block, k) = (n / k, n % k);
-        let lane = lane_of(block, k / per_lane);
+        let lane = lanes_of::<N>(blocks, block, k / per_lane);
         for j in 0..N {
-            let bits = item_bits(&b, bits, lane + j, k % per_lane) ^ sign(1);
-            let element = Element::of(factor, true, bits);
+            let bits = item_bits(factors.b, bits, lane + j, k % per_lane);
+            let element = Element::of(shape.factor, true, bits);
             (values[j], exponents[j]) = (element.value, element.exponent);
         }
     }
 
-    let d = sum_so_far(call, rows);
     let terms = k * stored / per_lane;
     let arithmetic = Arithmetic::of(call, terms);
-    let double = matches!(factor, Factor::F64);
+    // The terms of a row: an element of A, and the K of B's row.
+    let mut row = [(Element::default(), 0); MOST];
     for block in 0..blocks {
+        let from = factors.source.of(block);
         for i in 0..N {
-            let (item, lane) = match double {
-                true => place::<N, 1>(block, i),
-                false => place::<N, 4>(block, i),
-            };
-            // The terms of this row: an element of A, and the K of B's row.
-            let from = source.of(block);
-            let mut row = [(Element::default(), 0); MOST];
             for (n, (element, at)) in row.iter_mut().enumerate().take(terms) {
                 let (group, item) = (n / stored, n % stored);
-                let lane = match places {
-                    Some(_) => i + N * group,
-                    None => lane_of(from, group) + i,
-                };
-                let bits = item_bits(&a, bits, lane, item) ^ sign(0);
-                *element = Element::of(factor, false, bits);
-                *at = match &places {
+                let lane = lanes_of::<N>(blocks, from, group) + i;
+                let bits = item_bits(factors.a, bits, lane, item);
+                *element = Element::of(shape.factor, false, bits);
+                *at = match places {
                     None => n,
                     Some(places) => {
-                        let set = if call.cbsz & 3 == 0 {
-                            usize::from(call.abid)
-                        } else {
-                            0
+                        let set = match call.cbsz & 3 {
+                            0 => usize::from(call.abid),
+                            _ => 0,
                         };
                         let shift = (2 * stored * set) % 32 + 2 * item;
                         let index = places[lane] >> shift & 3;
@@ -196,43 +155,16 @@ fn columns<const N: usize>(call: &MatrixCall, rows: &mut Rows, staged: &Rows) {
                     }
                 };
             }
-            let of_block = &columns[block * k..][..k];
-            let row = &row[..terms];
-            if double {
-                double_row::<N>(row, of_block, sign(2), &mut d[2 * item..], lane);
-                continue;
-            }
+            let (item, lane) = place::<N, 4>(block, i);
             let sums = d[item][lane..].first_chunk_mut::<N>();
             let sums = sums.expect("a row of D lies within the lanes");
-            arithmetic.add(row, of_block, sums);
+            arithmetic.add(&row[..terms], &columns[block * k..][..k], sums);
         }
     }
-    finish(call, d);
 }
 
 /// A row of B: values and exponents.
 type Row<const N: usize> = ([f64; N], [i32; N]);
-
-/// f64: fused.
-#[inline(always)]
-fn double_row<const N: usize>(
-    row: &[(Element, usize)],
-    columns: &[Row<N>],
-    negated: u64,
-    d: &mut Rows,
-    lane: usize,
-) {
-    for j in 0..N {
-        let at = lane + j;
-        let bits = u64::from(d[0][at]) | u64::from(d[1][at]) << 32;
-        let sum = row
-            .iter()
-            .fold(f64::from_bits(bits ^ negated), |sum, (a, k)| {
-                a.value.mul_add(columns[*k].0[j], sum)
-            });
-        (d[0][at], d[1][at]) = (sum.to_bits() as u32, (sum.to_bits() >> 32) as u32);
-    }
-}
 
 /// How products are added up.
 #[derive(Clone, Copy)]
@@ -262,10 +194,7 @@ impl Arithmetic {
             Factor::Xf32 => (Kind::Cut, 4),
             Factor::F8(..) => (Kind::CutEvenOdd, 16),
         };
-        let chunk = match call.places {
-            Some(_) => choices::sparse_chunk(most, terms),
-            None => most.min(terms),
-        };
+        let chunk = choices::sparse_chunk(most, terms);
         Arithmetic {
             kind,
             chunk,
@@ -348,13 +277,14 @@ impl Arithmetic {
                 least[j] = least[j].min(product);
             }
         }
+        let highest = highest.map(|all| all.map(|highest| highest.max(LOWEST)));
+        let up = highest.map(|all| all.map(|highest| power(24 - highest)));
         let mut totals = [[0f64; N]; 2];
         for (n, (a, k)) in row.iter().enumerate() {
             let values = &columns[*k].0;
-            let (highest, totals) = (&highest[n % step], &mut totals[n % step]);
+            let (up, totals) = (&up[n % step], &mut totals[n % step]);
             for j in 0..N {
-                let up = power(24 - highest[j].max(LOWEST));
-                totals[j] += (a.value * values[j] * up).trunc();
+                totals[j] += (a.value * values[j] * up[j]).trunc();
             }
         }
         for (j, sum) in sums.iter_mut().enumerate() {
@@ -371,7 +301,7 @@ impl Arithmetic {
                 };
                 self.settled(x, true)
             } else {
-                let [e0, e1] = [highest[0][j], highest[1][j]].map(|e| e.max(LOWEST));
+                let [e0, e1] = highest.map(|all| all[j]);
                 let (total, exponent) = match step {
                     1 => (totals[0][j] * power(e0 - 24), e0),
                     _ => {
@@ -382,11 +312,7 @@ impl Arithmetic {
                 };
                 self.settled(rounded(total, exponent, old, step == 2), true)
             };
-            *sum = if new.is_nan() {
-                choices::MATRIX_NAN
-            } else {
-                new.to_bits()
-            };
+            *sum = new.to_bits();
         }
     }
 }

@@ -25,6 +25,8 @@ fn shapes() -> Vec<Matrix> {
     rows.collect()
 }
 
+const SUMS: [MatrixSums; 3] = [MatrixSums::Exact, MatrixSums::Pairs, MatrixSums::CutOff];
+
 fn call_of(shape: Matrix) -> MatrixCall {
     MatrixCall {
         shape,
@@ -35,11 +37,9 @@ fn call_of(shape: Matrix) -> MatrixCall {
         cbsz: 0,
         abid: 0,
         blgp: 0,
-        pairs: true,
+        sums: MatrixSums::Pairs,
         flush: false,
         quiet: false,
-        // These have no other rules.
-        truncates: matches!(shape.factor, Factor::Xf32 | Factor::F8(..)),
         saturates: false,
         negate: 0,
         places: None,
@@ -121,7 +121,7 @@ fn several_in_a_row() {
                         _ => Addend::Registers(d),
                     },
                     flush: round % 4 == 0 && shape.factor == Factor::F32,
-                    pairs: round % 2 == 0,
+                    sums: [MatrixSums::Exact, MatrixSums::Pairs][round % 2],
                     quiet: true,
                     ..call_of(shape)
                 });
@@ -203,25 +203,22 @@ fn numbers_of_any_range() {
                 *wave.vector_mut(n.into()) = array::from_fn(|_| word(Factor::F32));
             }
             let call = MatrixCall {
-                pairs: round % 2 == 0,
+                sums: [MatrixSums::Exact, MatrixSums::Pairs][round % 2],
                 cbsz: (round % 5 / 4 * shape.blocks.ilog2() as usize) as u8,
                 quiet: true,
                 ..call_of(shape)
             };
             let after = runs(&call, &wave);
             #[cfg(target_arch = "x86_64")]
-            if has_avx2()
-                && lower::host::has_avx512()
-                && shape.factor == Factor::I8
-                && MatrixCall::factor_registers(shape) == 1
-            {
+            if has_avx2() && lower::host::has_avx512() && shape.factor == Factor::I8 {
+                let registers = usize::from(MatrixCall::factor_registers(shape));
                 let mut d = Vec::new();
                 for n in call.writes() {
                     d.push(*wave.vector(usize::from(n - D + C)));
                 }
                 let factors = Factors {
-                    a: &[*wave.vector(A.into())],
-                    b: &[*wave.vector(B.into())],
+                    a: &[*wave.vector(A.into()), *wave.vector(usize::from(A) + 1)][..registers],
+                    b: &[*wave.vector(B.into()), *wave.vector(usize::from(B) + 1)][..registers],
                     source: Source::of_call(&call),
                 };
                 // SAFETY: the host has it.
@@ -329,7 +326,7 @@ fn element(shape: Matrix, item: usize, lane: usize) -> (usize, usize, usize) {
 
 /// The lane and the item of A[b][i][k]; of B[b][k][i].
 fn factor_at(shape: Matrix, b: usize, i: usize, k: usize) -> (usize, usize) {
-    let per = MatrixCall::per_lane(shape) as usize;
+    let per = shape.per_lane() as usize;
     let (size, blocks) = (usize::from(shape.size), usize::from(shape.blocks));
     (k % per, i + size * (b + blocks * (k / per)))
 }
@@ -365,11 +362,10 @@ fn products_of_small_integers() {
                 } else {
                     round % 8
                 },
-                pairs: round & 8 != 0,
+                sums: SUMS[usize::from(round >> 2) % 3],
                 c: Addend::Registers(if round % 3 == 0 { C } else { D }),
                 quiet: round & 1 != 0,
-                truncates: round & 4 != 0 || call_of(shape).truncates,
-                saturates: round % 5 == 0,
+                saturates: round % 5 == 0 && shape.factor != Factor::F64,
                 ..call_of(shape)
             };
             let Addend::Registers(c_register) = call.c else {
@@ -391,7 +387,7 @@ fn products_of_small_integers() {
             let a = fill(&mut wave, A, shape.factor);
             let b = fill(&mut wave, B, of_b(shape.factor));
             // B as the lanes have it after BLGP.
-            let mut lanes_of_b = vec![[0.0; 64]; MatrixCall::per_lane(shape) as usize];
+            let mut lanes_of_b = vec![[0.0; 64]; shape.per_lane() as usize];
             for (block, columns) in b.iter().enumerate() {
                 for (j, column) in columns.iter().enumerate() {
                     for (k, &x) in column.iter().enumerate() {
@@ -484,7 +480,8 @@ fn rounding_of_each_generation() {
         if shape.k < 4 || shape.factor == Factor::I8 || shape.factor == Factor::F32 || new {
             continue;
         }
-        for pairs in [false, true] {
+        for numerics in [MatrixSums::Exact, MatrixSums::Pairs] {
+            let pairs = numerics == MatrixSums::Pairs;
             let mut wave = WaveState::new_boxed();
             for b in 0..usize::from(shape.blocks) {
                 for i in 0..usize::from(shape.size) {
@@ -503,7 +500,7 @@ fn rounding_of_each_generation() {
             sums(shape).for_each(|at| set_sum(&mut wave, C, factor, at, 8_388_608.0));
             let after = runs(
                 &MatrixCall {
-                    pairs,
+                    sums: numerics,
                     ..call_of(shape)
                 },
                 &wave,
@@ -622,7 +619,7 @@ fn sparse_products_of_small_integers() {
     });
     for shape in rows {
         let (size, k) = (usize::from(shape.size), usize::from(shape.k));
-        let per_lane = MatrixCall::per_lane(shape) as usize;
+        let per_lane = shape.per_lane() as usize;
         let stored = per_lane / 2;
         for round in 0..16u8 {
             let call = MatrixCall {
@@ -631,7 +628,7 @@ fn sparse_products_of_small_integers() {
                 cbsz: round >> 2 & 1,
                 abid: round & 3,
                 saturates: round & 8 != 0,
-                truncates: true,
+                sums: MatrixSums::CutOff,
                 ..call_of(shape)
             };
             let set_number = if call.cbsz == 0 {
@@ -716,7 +713,7 @@ fn rules_of_gfx942() {
         }
         sums(shape).for_each(|at| set_sum(&mut wave, C, factor, at, 8_388_608.0));
         let call = MatrixCall {
-            truncates: true,
+            sums: MatrixSums::CutOff,
             ..call_of(shape)
         };
         for negate in 0..8u8 {

@@ -10,11 +10,11 @@
 use std::arch::x86_64::*;
 use std::array;
 
-use frontend::op::{Factor, Matrix};
+use frontend::op::{Factor, Matrix, MatrixSums};
 use lower::abi::Lanes;
 use lower::ir::MatrixCall;
 
-use super::{Factors, Rows, Source, lanes_of, place};
+use super::{Factors, Rows, Source, by_register, lanes_of, place};
 
 /// How bytes are multiplied.
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ pub(super) unsafe fn multiply(
             ..factors
         },
     };
-    let (wide, pairs) = (factors.a.len() == 2, call.pairs);
+    let (wide, pairs) = (factors.a.len() == 2, call.sums == MatrixSums::Pairs);
     // SAFETY: the caller's.
     unsafe {
         match (shape.factor, wide) {
@@ -118,24 +118,20 @@ pub(super) unsafe fn multiply(
                 let [a, b] = [factors.a, factors.b].map(|rows| shorts::<2>(rows, pairs));
                 return bf16(shape, (a, b), pairs, source, d);
             }
-            (Factor::I8, _) => match bytes {
-                Bytes::Vnni => {
-                    let a = factors.a[0].map(|word| word ^ 0x8080_8080);
-                    by_size_vnni(
-                        shape,
-                        &Dotted {
-                            a,
-                            b: &factors.b[0],
-                        },
-                        source,
-                        d,
-                    );
+            (Factor::I8, _) => {
+                for (shape, Factors { a, b, .. }) in by_register(shape, factors) {
+                    match bytes {
+                        Bytes::Vnni => {
+                            let (a, b) = (a[0].map(|word| word ^ 0x8080_8080), &b[0]);
+                            by_size_vnni(shape, &Dotted { a, b }, source, d);
+                        }
+                        Bytes::Pairs => {
+                            let [a, b] = [a, b].map(|rows| words_of_bytes(&rows[0]));
+                            by_size(shape, &Words { a, b }, source, d);
+                        }
+                    }
                 }
-                Bytes::Pairs => {
-                    let [a, b] = [factors.a, factors.b].map(|rows| words_of_bytes(&rows[0]));
-                    by_size(shape, &Words { a, b }, source, d);
-                }
-            },
+            }
             (Factor::F64, _) if shape.size == 16 => doubles(factors, d),
             (Factor::F64 | Factor::Xf32 | Factor::F8(..), _) => return false,
         }
