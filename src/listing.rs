@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use frontend::{DecodeError, Forms, Gfx, Inst, Operand, Ty};
-use runtime::object::{CodeObject, Kernel, LoadError, Symbol};
+use runtime::object::{CodeObject, LoadError};
 
 mod descriptor;
 mod graph;
@@ -92,19 +92,6 @@ pub struct Listing<'a> {
     pub labels: BTreeSet<u64>,
 }
 
-/// The code of a kernel; without a size it ends at the next function.
-fn code_of(object: &CodeObject, kernel: &Kernel) -> Range<u64> {
-    let Range { start, end } = kernel.code;
-    let sized = |function: &Symbol| function.value == start && function.size != 0;
-    if object.functions.iter().any(sized) {
-        return start..end;
-    }
-    let functions = object.functions.iter().map(|function| function.value);
-    let kernels = object.kernels.iter().map(|kernel| kernel.code.start);
-    let behind = functions.chain(kernels).filter(|&other| other > start);
-    start..behind.min().map_or(end, |next| next.min(end))
-}
-
 /// Dwords between functions that make a [`Item::Fill`].
 const FILL_AT_LEAST: usize = 4;
 
@@ -112,7 +99,7 @@ impl<'a> Listing<'a> {
     /// The code of the object, or of one kernel.
     pub fn new(object: &'a CodeObject, kernel: Option<&str>) -> Result<Listing<'a>, LoadError> {
         let ranges: Vec<Range<u64>> = match kernel {
-            Some(name) => vec![code_of(object, object.kernel(name)?)],
+            Some(name) => vec![object.kernel(name)?.code.clone()],
             None => object
                 .segments
                 .iter()
@@ -281,37 +268,5 @@ fn is_inline(word: u32, ty: Ty) -> bool {
         }
         Ty::F64 => false,
         _ => F32.contains(&word) || word == INV_2PI,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Tensile's kernels have no size.
-    #[test]
-    fn a_kernel_without_a_size_ends_at_the_next_one() {
-        let file = std::fs::read("examples/matmul/matmul.gfx900.co").expect("it is committed");
-        let mut object = runtime::object::open(&file, None).expect("it loads");
-        let sized: Vec<Range<u64>> = object.kernels.iter().map(|k| k.code.clone()).collect();
-        let segment = object.segments.iter().find(|segment| segment.execute);
-        let last = segment.map_or(0, |segment| segment.address + segment.size);
-        for function in &mut object.functions {
-            function.size = 0;
-        }
-        for kernel in &mut object.kernels {
-            kernel.code.end = last;
-        }
-        for (kernel, sized) in object.kernels.iter().zip(sized) {
-            let found = code_of(&object, kernel);
-            assert_eq!(found.start, sized.start);
-            // Behind the last one is padding.
-            assert!(found.end >= sized.end, "{found:x?} {sized:x?}");
-            let mut others = object
-                .kernels
-                .iter()
-                .filter(|other| other.name != kernel.name);
-            assert!(others.all(|other| !found.contains(&other.code.start)));
-        }
     }
 }

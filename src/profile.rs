@@ -29,6 +29,8 @@
 
 use std::fmt;
 
+use runtime::object::Accumulation;
+
 mod bounds;
 mod collect;
 mod html;
@@ -78,13 +80,11 @@ impl fmt::Display for Seconds {
 impl KernelProfile {
     /// The registers of a kernel with accumulation registers, in words.
     fn accumulation(&self) -> Option<String> {
-        let (vgprs, agprs) = (self.vgprs, self.agprs);
-        (agprs > 0).then(|| match self.accum_offset {
-            None => format!("{vgprs} VGPRs, {agprs} accumulation registers"),
-            Some(offset) => {
-                format!("{vgprs} VGPRs, {agprs} of them accumulation registers from {offset} on")
-            }
-        })
+        let accumulation = Accumulation {
+            registers: self.agprs,
+            offset: self.accum_offset,
+        };
+        (self.agprs > 0).then(|| format!("{} VGPRs, {accumulation}", self.vgprs))
     }
 }
 

@@ -14,6 +14,7 @@ mod reloc;
 mod target;
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,8 +41,8 @@ pub struct Kernel {
     pub descriptor_address: u64,
     /// The descriptor.
     pub descriptor: KernelDescriptor,
-    /// Virtual addresses of its code, from the entry point to the end of the function, or of the
-    /// segment if no symbol has the size.
+    /// Virtual addresses of its code, from the entry point to the end of the function, or, if no symbol has
+    /// the size, to the next function or the end of the segment.
     pub code: Range<u64>,
     /// Its metadata; `None` if the object has none for it.
     pub metadata: Option<KernelMetadata>,
@@ -54,6 +55,16 @@ pub struct Accumulation {
     pub registers: u32,
     /// How many VGPRs they follow in the same file; `None` where they have a file of their own.
     pub offset: Option<u32>,
+}
+
+impl fmt::Display for Accumulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} accumulation registers", self.registers)?;
+        match self.offset {
+            None => Ok(()),
+            Some(offset) => write!(f, ", which follow {offset} of these VGPRs"),
+        }
+    }
 }
 
 impl Kernel {
@@ -231,7 +242,21 @@ impl CodeObject {
                 self.kernels.push(kernel);
             }
         }
+        self.end_unsized_kernels(&ends);
         Ok(())
+    }
+
+    /// Kernels without a size, as those of Tensile, end at the next function or kernel. `ends` are of functions with a size.
+    fn end_unsized_kernels(&mut self, ends: &HashMap<u64, u64>) {
+        let functions = self.functions.iter().map(|function| function.value);
+        let kernels = self.kernels.iter().map(|kernel| kernel.code.start);
+        let starts: BTreeSet<u64> = functions.chain(kernels).collect();
+        let kernels = self.kernels.iter_mut().map(|kernel| &mut kernel.code);
+        for code in kernels.filter(|code| !ends.contains_key(&code.start)) {
+            if let Some(&next) = starts.range(code.start + 1..).next() {
+                code.end = code.end.min(next);
+            }
+        }
     }
 
     fn kernel_at(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use runtime::files::read_whole;
-use runtime::object::{self, CodeObject, Entry, Kernel, TargetId};
+use runtime::object::{self, Accumulation, CodeObject, Entry, Kernel, TargetId};
 use serde::Serialize;
 
 use super::Status;
@@ -283,13 +283,12 @@ fn print_kernel(kernel: &KernelInfo, out: &mut Output) -> anyhow::Result<()> {
             ""
         }
     )?;
-    match (kernel.agprs, kernel.accum_offset) {
-        (0, _) => {}
-        (agprs, None) => writeln!(out, "    {agprs} accumulation registers")?,
-        (agprs, Some(offset)) => writeln!(
-            out,
-            "    {agprs} accumulation registers, which follow {offset} of these VGPRs"
-        )?,
+    if kernel.agprs != 0 {
+        let accumulation = Accumulation {
+            registers: kernel.agprs,
+            offset: kernel.accum_offset,
+        };
+        writeln!(out, "    {accumulation}")?;
     }
     let count = |spills: Option<u32>| spills.unwrap_or(0);
     let (vgprs, sgprs) = (count(kernel.vgpr_spills), count(kernel.sgpr_spills));

@@ -130,6 +130,33 @@ fn objects_of_every_target_and_version_load() {
     }
 }
 
+/// Tensile's kernels have no size.
+#[test]
+fn a_kernel_without_a_size_ends_at_the_next_one() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/matmul/matmul.gfx900.co"
+    );
+    let file = std::fs::read(file).expect("it is committed");
+    let mut object = open(&file, None).expect("it loads");
+    let sized: Vec<_> = object.kernels.iter().map(|k| k.code.clone()).collect();
+    assert!(sized.len() > 1);
+    let segment = object.segments.iter().find(|segment| segment.execute);
+    let last = segment.map_or(0, |segment| segment.address + segment.size);
+    for kernel in &mut object.kernels {
+        kernel.code.end = last;
+    }
+    object.end_unsized_kernels(&HashMap::new());
+    for (kernel, sized) in object.kernels.iter().zip(sized) {
+        assert_eq!(kernel.code.start, sized.start);
+        // Behind the last one is padding.
+        assert!(kernel.code.end >= sized.end, "{kernel:x?} {sized:x?}");
+        let others = object.kernels.iter().filter(|one| one.name != kernel.name);
+        let mut starts = others.map(|one| one.code.start);
+        assert!(starts.all(|start| !kernel.code.contains(&start)));
+    }
+}
+
 #[test]
 fn arguments_come_with_all_that_the_metadata_says() {
     let object = parse(SMALL);

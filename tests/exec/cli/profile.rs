@@ -500,7 +500,7 @@ fn profiles_tell_accumulation_registers() {
         ("gfx908", "  24 VGPRs, 16 accumulation registers\n"),
         (
             "gfx90a",
-            "  48 VGPRs, 16 of them accumulation registers from 28 on\n",
+            "  48 VGPRs, 16 accumulation registers, which follow 28 of these VGPRs\n",
         ),
     ] {
         let manifest = format!("tests/kernels/matrix/gemm.{target}.toml");
