@@ -71,13 +71,12 @@ impl WaveAccess<'_> {
     /// The words below `end` that its lanes access, with the lane.
     pub(super) fn words(&self, end: u64) -> impl Iterator<Item = (u64, Option<u32>)> {
         self.runs().flat_map(move |run| {
-            let elements = run.elements(self);
-            let words = move |element: u64| {
+            run.elements(self).flat_map(move |element| {
+                let lane = run.lane(element, self);
                 let behind = element.saturating_add(self.bytes).min(end);
-                (element / WORD * WORD..behind).step_by(WORD as usize)
-            };
-            let words = elements.flat_map(words);
-            words.map(move |word| (word, run.lane(word, self)))
+                let words = (element / WORD * WORD..behind).step_by(WORD as usize);
+                words.map(move |word| (word, lane))
+            })
         })
     }
 
@@ -176,5 +175,27 @@ impl Iterator for Runs<'_> {
             address,
             bytes,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_bytes_that_are_not_aligned() {
+        let access = WaveAccess {
+            kind: AccessKind::Write,
+            pc: 0,
+            wave: 0,
+            exec: Some(0b101),
+            returns: false,
+            bytes: 2,
+            addresses: Addresses::Adjacent(5),
+            stored: None,
+        };
+        let words: Vec<_> = access.words(10).collect();
+        // Lane 0 has bytes 5 and 6, lane 2 9 and 10, of which the last one is behind the end.
+        assert_eq!(words, [(4, Some(0)), (8, Some(2))]);
     }
 }
