@@ -51,16 +51,16 @@ impl Limit {
         }
     }
 
-    /// A file of this size was written: removes old files if the folder became too large. An error
-    /// leaves the folder larger than the limit.
+    /// A file of this size was written: removes old files if the folder became too large. While
+    /// another process sweeps, and after an error, the folder stays larger than the limit until the
+    /// next file is written.
     pub(super) fn wrote(&self, folder: &Path, bytes: u64) {
         let mut estimate = self.estimate.lock().expect("no holder of the lock panics");
         estimate.written += bytes;
         let due = estimate.scanned.is_none_or(|scanned| {
             scanned + estimate.written > self.bytes || estimate.written > self.bytes / SLACK
         });
-        if due {
-            let size = sweep(folder, self.bytes).unwrap_or(0);
+        if due && let Ok(Some(size)) = sweep(folder, self.bytes) {
             *estimate = Estimate {
                 scanned: Some(size),
                 written: 0,
@@ -77,12 +77,12 @@ struct Entry {
 }
 
 /// Removes abandoned files, and the files used least recently while all together have more than
-/// `limit` bytes. Returns the size of the rest; 0 if another process sweeps already.
-fn sweep(folder: &Path, limit: u64) -> io::Result<u64> {
+/// `limit` bytes. Returns the size of the rest; none if another process sweeps already.
+fn sweep(folder: &Path, limit: u64) -> io::Result<Option<u64>> {
     let lock = File::create(folder.join(LOCK))?;
     match lock.try_lock() {
         Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Ok(0),
+        Err(TryLockError::WouldBlock) => return Ok(None),
         Err(TryLockError::Error(error)) => return Err(error),
     }
     let mut entries = Vec::new();
@@ -105,7 +105,7 @@ fn sweep(folder: &Path, limit: u64) -> io::Result<u64> {
             }
         }
     }
-    Ok(size)
+    Ok(Some(size))
 }
 
 /// The entry of a file with code. An abandoned file is removed, others are kept.
