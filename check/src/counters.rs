@@ -10,7 +10,7 @@ use frontend::registers::{Reg, is_salu};
 use frontend::{Op, Operand};
 
 use crate::cfg::{Code, Item};
-use crate::facts::{Test, What, constant, test};
+use crate::facts::{Test, What, constant};
 use crate::solve::{State, solve};
 
 /// The most pairs of a routine that are followed.
@@ -130,10 +130,10 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn new(code: &Code) -> Counters {
+    /// Of code whose blocks ask these questions.
+    pub(crate) fn new(code: &Code, tests: &[Option<Test>]) -> Counters {
         let mut counters = Counters::default();
-        let tests: Vec<Option<Test>> = code.blocks.iter().map(|block| test(code, block)).collect();
-        let pairs = pairs(code, &tests);
+        let pairs = pairs(code, tests);
         if pairs.is_empty() {
             return counters;
         }

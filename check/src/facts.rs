@@ -89,8 +89,9 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn new(code: &Code) -> Facts {
-        let counters = Counters::new(code);
-        let edges = edges(code, &counters);
+        let tests: Vec<Option<Test>> = code.blocks.iter().map(|block| test(code, block)).collect();
+        let counters = Counters::new(code, &tests);
+        let edges = edges(&tests, &counters);
         let mut known: Vec<Fact> = Vec::new();
         for (&at, facts) in &edges {
             for &fact in facts {
@@ -220,12 +221,10 @@ impl Facts {
 }
 
 /// The facts that edges say.
-fn edges(code: &Code, counters: &Counters) -> BTreeMap<(usize, usize), Vec<Fact>> {
+fn edges(tests: &[Option<Test>], counters: &Counters) -> BTreeMap<(usize, usize), Vec<Fact>> {
     let mut edges: BTreeMap<(usize, usize), Vec<Fact>> = BTreeMap::new();
-    for (number, block) in code.blocks.iter().enumerate() {
-        let Some(test) = test(code, block) else {
-            continue;
-        };
+    for (number, test) in tests.iter().enumerate() {
+        let Some(test) = test else { continue };
         for edge in [0, 1] {
             edges
                 .entry((number, edge))
@@ -307,7 +306,7 @@ impl Test {
 }
 
 /// The question on which a block's branch depends.
-pub(crate) fn test(code: &Code, block: &Block) -> Option<Test> {
+fn test(code: &Code, block: &Block) -> Option<Test> {
     let items = &code.items[block.items.clone()];
     let (branch, before) = items.split_last()?;
     let taken = match branch.inst.op() {

@@ -178,6 +178,8 @@ pub(crate) fn check(routine: &Routine<'_>, code: &Code, report: &mut Report) {
         }
         if code.gfx == Gfx::Gfx90a {
             shift(code, at, report);
+        }
+        if code.gfx.aligns_vgprs() {
             let odd = |span: &&registers::Span| {
                 span.first >= VGPR && span.count > 1 && !span.first.is_multiple_of(2)
             };

@@ -19,10 +19,7 @@ const B: usize = 1;
 const C: usize = 2;
 
 fn passes(item: &Item) -> Option<u8> {
-    match item.inst.op() {
-        Op::Mfma(matrix) | Op::Smfmac(matrix) => Some(matrix.passes),
-        _ => None,
-    }
+    item.inst.op().product().map(|matrix| matrix.passes)
 }
 
 fn is_matrix(item: &Item) -> bool {
@@ -40,12 +37,8 @@ fn is_sparse(item: &Item) -> bool {
 
 /// On gfx942, is it a product of other elements than f32 and f64?
 fn is_narrow(item: &Item) -> bool {
-    match item.inst.op() {
-        Op::Mfma(matrix) | Op::Smfmac(matrix) => {
-            !matches!(matrix.factor, Factor::F32 | Factor::F64)
-        }
-        _ => false,
-    }
+    let product = item.inst.op().product();
+    product.is_some_and(|matrix| !matches!(matrix.factor, Factor::F32 | Factor::F64))
 }
 
 fn is_move(item: &Item) -> bool {
@@ -340,7 +333,7 @@ pub(super) static ROWS: &[Row] = &[
         },
         produces: |item, gfx| match is_matrix(item) && match gfx {
             Gfx::Gfx908 => true,
-            Gfx::Gfx942 => is_narrow(item),
+            _ if gfx >= Gfx::Gfx942 => is_narrow(item),
             _ => !is_f64(item),
         } {
             true => addend(item).into_iter().collect(),
@@ -364,7 +357,7 @@ pub(super) static ROWS: &[Row] = &[
         does: "writes a vector register that the memory access reads",
     },
     Row {
-        rule: rule("nop-vgpr-memory", "VALU writes a VGPR, memory reads it, and between them is v_accvgpr_read or v_accvgpr_write (gfx908), a matrix instruction of f64 (gfx90a)", Certainty::B, "LLVM checkMAILdStHazards, checkMAIVALUHazards"),
+        rule: rule("nop-vgpr-memory", "VALU writes a VGPR, memory reads it, and between them is v_accvgpr_read or v_accvgpr_write (gfx908), a matrix instruction of f64 (gfx90a, gfx942)", Certainty::B, "LLVM checkMAILdStHazards, checkMAIVALUHazards"),
         states: |gfx| only(gfx >= Gfx::Gfx908, 2),
         produces: |item, _| results_of(is_other_valu(item) && !is_move(item), item),
         consumes: Consumes::Behind(

@@ -3,7 +3,7 @@
 
 use frontend::inst::{EXEC_HI, EXEC_LO, M0, Sel, Special, VCC_HI, VCC_LO};
 use frontend::op::{BranchIf, Hint};
-use frontend::{Effects, Encoding, Forms, Gfx, Inst, Op, Operand, Ty};
+use frontend::{Effects, Encoding, Gfx, Inst, Op, Operand, Ty};
 
 use super::row::{
     Consumes, ONE, Row, exec_of_valu, only, rule, scalars, scalars_of_valu, vectors_of_valu,
@@ -70,17 +70,11 @@ fn is_transcendental(op: Op) -> bool {
 
 /// Does SDWA or OP_SEL place the result elsewhere than at bit 0?
 fn is_placed(inst: &Inst) -> bool {
-    let select = match inst.op() {
-        Op::CvtSrToF8(_) => 12,
-        Op::CvtPkToF8(_) => 8,
-        _ if inst.desc.forms.has(Forms::OP_SEL) => 8,
-        _ => 0,
-    };
     let sdwa = inst
         .mods
         .sdwa
         .is_some_and(|sdwa| sdwa.dst_sel != Sel::Dword);
-    sdwa || inst.mods.op_sel & select != 0
+    sdwa || inst.mods.op_sel & inst.desc.op_sel_of_d() != 0
 }
 
 /// Does VALU read the vector register as a source, not to keep a part of it?
@@ -89,6 +83,18 @@ fn is_source(item: &Item, gfx: Gfx, reg: Reg) -> bool {
     let sums =
         inst.desc.effects.has(Effects::READS_D) && item.uses.keeps.iter().any(|span| span.has(reg));
     sums || read_as_constant(item, gfx, reg)
+}
+
+/// Does an access to a lane select it by the register?
+fn selects_lane(item: &Item, reg: Reg) -> bool {
+    matches!(item.inst.op(), Op::ReadLane | Op::WriteLane)
+        && span(item.inst.src[1], 1).is_some_and(|span| span.has(reg))
+}
+
+/// Is a lane of the register read?
+fn reads_lane(item: &Item, _: Gfx, reg: Reg) -> bool {
+    matches!(item.inst.op(), Op::ReadLane | Op::ReadFirstLane)
+        && span(item.inst.src[0], 1).is_some_and(|span| span.has(reg))
 }
 
 /// The rows.
@@ -133,10 +139,7 @@ pub(super) static ROWS: &[Row] = &[
         rule: rule("nop-lane-select", "VALU writes an SGPR, v_readlane or v_writelane selects the lane by it", Certainty::A, "ISA manuals 4.5; LLVM checkRWLaneHazards; ACO"),
         states: |_| Some(4),
         produces: scalars_of_valu,
-        consumes: Consumes::Result(|item, _, reg| {
-            matches!(item.inst.op(), Op::ReadLane | Op::WriteLane)
-                && span(item.inst.src[1], 1).is_some_and(|span| span.has(reg))
-        }),
+        consumes: Consumes::Result(|item, _, reg| selects_lane(item, reg)),
         does: "writes the scalar register that selects the lane",
     },
     Row {
@@ -320,19 +323,14 @@ pub(super) static ROWS: &[Row] = &[
             Encoding::Vintrp => vectors_of_valu(item, gfx),
             _ => vec![],
         },
-        consumes: Consumes::Result(|item, _, reg| {
-            matches!(item.inst.op(), Op::ReadLane | Op::ReadFirstLane) && item.uses.reads(reg)
-        }),
+        consumes: Consumes::Result(reads_lane),
         does: "writes a vector register of which a lane is read",
     },
     Row {
         rule: rule("nop-vgpr-lane", "VALU writes a VGPR, v_readlane or v_readfirstlane reads it", Certainty::A, "CDNA3 ISA 4.5; LLVM hasVDecCoExecHazard"),
         states: |gfx| only(gfx == Gfx::Gfx942, 1),
         produces: vectors_of_valu,
-        consumes: Consumes::Result(|item, _, reg| {
-            matches!(item.inst.op(), Op::ReadLane | Op::ReadFirstLane)
-                && span(item.inst.src[0], 1).is_some_and(|span| span.has(reg))
-        }),
+        consumes: Consumes::Result(reads_lane),
         does: "writes a vector register of which a lane is read",
     },
     Row {
@@ -358,9 +356,7 @@ pub(super) static ROWS: &[Row] = &[
         states: |gfx| only(gfx == Gfx::Gfx942, 2),
         produces: scalars_of_valu,
         consumes: Consumes::Result(|item, gfx, reg| {
-            let lane = matches!(item.inst.op(), Op::ReadLane | Op::WriteLane)
-                && span(item.inst.src[1], 1).is_some_and(|span| span.has(reg));
-            !lane && read_as_constant(item, gfx, reg)
+            !selects_lane(item, reg) && read_as_constant(item, gfx, reg)
         }),
         does: "writes a scalar register that is read as a constant",
     },
