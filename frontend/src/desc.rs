@@ -218,6 +218,14 @@ impl Forms {
     pub const KEEPS_HI16: Forms = Forms(256);
     /// Takes `neg` and `abs` on f32 bits although its operands are untyped (`v_cndmask_b32`).
     pub const FLOAT_MODS: Forms = Forms(512);
+    /// The literal of `LITERAL_K` is the second source (`v_madmk`).
+    pub const K_FIRST: Forms = Forms(1024);
+    /// Two bits of OP_SEL choose the byte of the destination (`v_cvt_sr_fp8_f32`).
+    pub const BYTE_OP_SEL: Forms = Forms(2048);
+    /// SDWA chooses a part of the source only, without sign extension (`v_cvt_f32_fp8`).
+    pub const SDWA_SOURCE: Forms = Forms(4096);
+    /// Has scope bits where the target has them, as the only field (`buffer_wbl2`).
+    pub const SCOPE: Forms = Forms(8192);
 
     /// Union.
     pub const fn and(self, other: Forms) -> Forms {
@@ -321,6 +329,26 @@ impl InstDesc {
             }
         }
         name
+    }
+
+    /// The bits of OP_SEL that choose a part of the destination.
+    pub const fn op_sel_of_d(&self) -> u8 {
+        match (
+            self.forms.has(Forms::OP_SEL),
+            self.forms.has(Forms::BYTE_OP_SEL),
+        ) {
+            (false, _) => 0,
+            (true, false) => 8,
+            (true, true) => 12,
+        }
+    }
+
+    /// The bits of OP_SEL in the VOP3 form: one for each source, and those of the destination.
+    pub const fn op_sel_mask(&self) -> u8 {
+        match self.op_sel_of_d() {
+            0 => 0,
+            of_d => of_d | ((1 << self.src.len()) - 1),
+        }
     }
 
     /// Type of the result: the first destination, else the first source.

@@ -45,6 +45,12 @@ impl Gfx {
         Gfx::Gfx942,
     ];
 
+    /// The names of all, as a list with `last` before the last one.
+    pub fn list(last: &str) -> String {
+        let [others @ .., newest] = Gfx::ALL.map(Gfx::name);
+        format!("{}{last}{newest}", others.join(", "))
+    }
+
     /// Position in per-target tables.
     pub const fn index(self) -> usize {
         self as usize
@@ -74,6 +80,21 @@ impl Gfx {
         !self.is_gfx6_7()
     }
 
+    /// GCN 1.0.
+    const fn is_gfx600(self) -> bool {
+        matches!(self, Gfx::Gfx600)
+    }
+
+    /// CDNA 2 or later.
+    const fn is_gfx90a_up(self) -> bool {
+        matches!(self, Gfx::Gfx90a | Gfx::Gfx942)
+    }
+
+    /// CDNA 3.
+    const fn is_gfx942(self) -> bool {
+        matches!(self, Gfx::Gfx942)
+    }
+
     /// GCN 1.4 or CDNA: VOP3P, GLOBAL and SCRATCH, aperture registers.
     pub const fn is_gfx9(self) -> bool {
         !matches!(self, Gfx::Gfx600 | Gfx::Gfx700 | Gfx::Gfx803)
@@ -81,30 +102,16 @@ impl Gfx {
 
     /// The most LDS that a workgroup can have, in bytes. (LLVM's `FeatureAddressableLocalMemorySize32768` and `65536`)
     pub const fn lds_limit(self) -> u32 {
-        match self {
-            Gfx::Gfx600 => 32 * 1024,
-            Gfx::Gfx700
-            | Gfx::Gfx803
-            | Gfx::Gfx900
-            | Gfx::Gfx906
-            | Gfx::Gfx908
-            | Gfx::Gfx90a
-            | Gfx::Gfx942 => 64 * 1024,
+        if self.is_gfx600() {
+            32 * 1024
+        } else {
+            64 * 1024
         }
     }
 
     /// The unit in which LDS is allocated to a workgroup, in bytes. (LLVM's AMDGPU user guide, `GRANULATED_LDS_SIZE`)
     pub const fn lds_granule(self) -> u32 {
-        match self {
-            Gfx::Gfx600 => 256,
-            Gfx::Gfx700
-            | Gfx::Gfx803
-            | Gfx::Gfx900
-            | Gfx::Gfx906
-            | Gfx::Gfx908
-            | Gfx::Gfx90a
-            | Gfx::Gfx942 => 512,
-        }
+        if self.is_gfx600() { 256 } else { 512 }
     }
 
     /// Allocated LDS of a workgroup that requests `bytes` bytes: whole granules. The range checks
@@ -140,18 +147,23 @@ impl Gfx {
     /// Are accumulation registers allocated together with the VGPRs, after them? (LLVM's AMDGPU
     /// user guide, `ACCUM_OFFSET`)
     pub const fn has_unified_vgprs(self) -> bool {
-        matches!(self, Gfx::Gfx90a | Gfx::Gfx942)
+        self.is_gfx90a_up()
+    }
+
+    /// Must several vector registers in a row begin with an even one? (LLVM's `FeatureRequiresAlignedVGPRs`)
+    pub const fn aligns_vgprs(self) -> bool {
+        self.is_gfx90a_up()
     }
 
     /// Are the ids of a work-item packed in v0, 10 bits each? (LLVM's `FeaturePackedTID`)
     pub const fn packs_work_item_ids(self) -> bool {
-        matches!(self, Gfx::Gfx90a | Gfx::Gfx942)
+        self.is_gfx90a_up()
     }
 
     /// Can kernel arguments be loaded into SGPRs before the start? (LLVM's AMDGPU user guide, "Preloaded Kernel
     /// Arguments")
     pub const fn preloads_arguments(self) -> bool {
-        matches!(self, Gfx::Gfx90a | Gfx::Gfx942)
+        self.is_gfx90a_up()
     }
 
     /// Code of FLAT_SCRATCH in the SGPR file. gfx6 has no FLAT. (LLVM's `SIRegisterInfo.td`)
@@ -172,12 +184,13 @@ impl Gfx {
     /// Is FLAT_SCRATCH set before the start, without a descriptor and an offset of scratch in SGPRs? (LLVM's
     /// `FeatureArchitectedFlatScratch`)
     pub const fn presets_flat_scratch(self) -> bool {
-        matches!(self, Gfx::Gfx942)
+        self.is_gfx942()
     }
 
-    /// Does a wave know the number of its die, in a hardware register? (LLVM's `HW_REG_XCC_ID`)
-    pub const fn has_xcc_id(self) -> bool {
-        matches!(self, Gfx::Gfx942)
+    /// Are there hardware registers of the number of a wave's die and of snapshots for profilers? (LLVM's
+    /// `HW_REG_XCC_ID`, `HW_REG_SQ_PERF_SNAPSHOT_*`)
+    pub const fn has_die_registers(self) -> bool {
+        self.is_gfx942()
     }
 
     /// Do registers hold the apertures of LDS and scratch? (LLVM's `FeatureApertureRegs`)
@@ -201,7 +214,7 @@ impl Gfx {
 
     /// Does `v_fract` stay below 1? (LLVM's `hasFractBug`)
     pub const fn fract_is_below_one(self) -> bool {
-        !matches!(self, Gfx::Gfx600)
+        !self.is_gfx600()
     }
 
     /// Do `v_sin` and `v_cos` accept sources of any size? If not, up to 256 revolutions. (LLVM's
@@ -212,7 +225,7 @@ impl Gfx {
 
     /// Has DPP the control values `row_newbcast`? (LLVM's AMDGPU modifier syntax, `dpp_ctrl`)
     pub const fn has_row_newbcast(self) -> bool {
-        matches!(self, Gfx::Gfx90a | Gfx::Gfx942)
+        self.is_gfx90a_up()
     }
 
     /// How products of matrices of f16 and bf16 are added up. (MMA-Sim, arXiv 2511.10909, on MI100, MI200 and MI300)
@@ -228,7 +241,7 @@ impl Gfx {
 
     /// Does MODE.FP16_OVFL limit sums of products of matrices? (CDNA3 ISA manual, table 28)
     pub const fn limits_matrix_sums(self) -> bool {
-        matches!(self, Gfx::Gfx942)
+        self.is_gfx942()
     }
 
     /// Do minimum, maximum and median flush denormals by MODE? Before they never do. (LLVM's
@@ -240,16 +253,22 @@ impl Gfx {
 
 /// Memory.
 impl Gfx {
+    /// Has FLAT, GLOBAL or SCRATCH a bit by which a load goes to LDS? Later targets have opcodes of their own for that,
+    /// earlier ones neither. (LLVM's `FLAT_Real`)
+    pub const fn has_flat_lds_bit(self) -> bool {
+        self.is_gfx9() && !self.is_gfx942()
+    }
+
     /// Has SCRATCH a bit for its address register, so that vector and scalar offset are added? (LLVM's
     /// `FeatureFlatScratchSVSMode`)
     pub const fn adds_scratch_offsets(self) -> bool {
-        matches!(self, Gfx::Gfx942)
+        self.is_gfx942()
     }
 
     /// Are the cache bits `sc0`, `nt` and `sc1`, named by scope, rather than `glc`, `slc` and `scc`? (LLVM's
     /// `FeatureGFX940Insts`)
     pub const fn has_scope_bits(self) -> bool {
-        matches!(self, Gfx::Gfx942)
+        self.is_gfx942()
     }
 
     /// Does M0 limit LDS? (LLVM's `ldsRequiresM0Init`)
@@ -260,7 +279,7 @@ impl Gfx {
     /// Is an LDS access with a negative address out of range even where the sum with its offset is not? (LLVM's
     /// `hasUsableDSOffset`)
     pub const fn lds_checks_base(self) -> bool {
-        matches!(self, Gfx::Gfx600)
+        self.is_gfx600()
     }
 
     /// LDS accesses of 2 bytes and more at addresses that are not a multiple of their size (at most
@@ -275,7 +294,7 @@ impl Gfx {
     /// from gfx7 on; gfx6 ignores the low bits. (LLVM's `FeatureUnalignedBufferAccess`, and the
     /// mode that HSA sets up)
     pub const fn buffer_unaligned(self) -> bool {
-        !matches!(self, Gfx::Gfx600)
+        !self.is_gfx600()
     }
 
     /// Do D16 loads keep the other half of the register? Targets with SRAM ECC zero it; gfx906 and
@@ -316,9 +335,7 @@ impl fmt::Display for Gfx {
 
 /// An unknown target name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown target `{0}`; known are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a and gfx942"
-)]
+#[error("unknown target `{0}`; known are {known}", known = Gfx::list(" and "))]
 pub struct UnknownTarget(pub String);
 
 impl FromStr for Gfx {

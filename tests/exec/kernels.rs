@@ -44,14 +44,10 @@ const ENGINES: [(EngineKind, Emitter); 3] = [
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
 /// Targets with code objects of kernels in OpenCL C.
-pub(crate) const OPENCL_TARGETS: [Gfx; 6] = [
-    Gfx::Gfx600,
-    Gfx::Gfx700,
-    Gfx::Gfx803,
-    Gfx::Gfx900,
-    Gfx::Gfx906,
-    Gfx::Gfx942,
-];
+pub(crate) const OPENCL_TARGETS: [Gfx; 6] = {
+    let [gfx600, gfx700, gfx803, gfx900, gfx906] = TARGETS;
+    [gfx600, gfx700, gfx803, gfx900, gfx906, Gfx::Gfx942]
+};
 
 /// The targets that compiled kernels are there for.
 pub(crate) const TARGETS: [Gfx; 5] = [

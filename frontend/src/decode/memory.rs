@@ -6,7 +6,7 @@
 
 use crate::decode::operand::{At, scalar_reg, scalar_src};
 use crate::decode::{Code, DecodeError, blank};
-use crate::desc::InstDesc;
+use crate::desc::{Forms, InstDesc};
 use crate::inst::{Inst, NULL, Operand};
 use crate::isa::{ds, exp, flat, mimg, mtbuf, mubuf, smem};
 use crate::op::{Data, DsOp, ImageOp, Op, Space};
@@ -286,9 +286,9 @@ pub(crate) fn decode_flat(code: Code<'_>) -> Result<Inst, DecodeError> {
         _ => inst.mem.offset = i64::from((f.get(0, 13) << 19) as i32 >> 19),
     }
     // Bit 13 is LDS, on gfx942 SVE of SCRATCH.
-    let adds = f.gfx.adds_scratch_offsets();
-    if f.gfx.is_gfx9() && f.bit(13) && !(adds && segment == 1) {
-        if adds || !to_lds(desc.op) {
+    let has_sve = f.gfx.adds_scratch_offsets() && segment == 1;
+    if f.gfx.is_gfx9() && f.bit(13) && !has_sve {
+        if !f.gfx.has_flat_lds_bit() || !to_lds(desc.op) {
             return Err(f.reserved_field(1, "lds"));
         }
         inst.mem.lds = true;
@@ -301,12 +301,14 @@ pub(crate) fn decode_flat(code: Code<'_>) -> Result<Inst, DecodeError> {
         2 if has_saddr => inst.src[2] = f.scalar_or_null(saddr, 2, "SADDR")?,
         _ => {}
     }
-    inst.src[0] = match (segment, has_saddr) {
-        (1, _) if adds && !f.bit(13) => Operand::None,
-        (1, true) if !adds => Operand::None,
-        (1, _) | (2, true) => f.vector(32, 1, false, "ADDR")?,
-        _ => f.vector(32, 2, false, "ADDR")?,
+    let has_addr = match has_sve {
+        true => f.bit(13),
+        false => segment != 1 || !has_saddr,
     };
+    if has_addr {
+        let regs = if segment == 1 || has_saddr { 1 } else { 2 };
+        inst.src[0] = f.vector(32, regs, false, "ADDR")?;
+    }
     let returns = match desc.op {
         Op::Atomic(..) => inst.mem.glc,
         _ => !inst.mem.lds,
@@ -339,7 +341,7 @@ pub(crate) fn decode_mubuf(code: Code<'_>) -> Result<Inst, DecodeError> {
     let mut inst = blank(desc, 8);
     if desc.op == Op::CacheCtl {
         // The scope: of no effect here, but printed.
-        if f.gfx.has_scope_bits() && code.bits(18, 7) < 0x30 {
+        if f.gfx.has_scope_bits() && desc.forms.has(Forms::SCOPE) {
             inst.mem.glc = f.bit(14);
             inst.mem.scc = f.bit(15);
         }

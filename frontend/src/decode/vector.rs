@@ -226,7 +226,7 @@ fn sdwa(
         return Ok(());
     }
     let compare = desc.encoding == crate::desc::Encoding::Vopc;
-    let eight_bits = matches!(desc.op, Op::CvtFromF8(_) | Op::CvtPkFromF8(_));
+    let source_only = desc.forms.has(Forms::SDWA_SOURCE);
     let mut fields = Sdwa::default();
     if compare && gfx9 {
         if bit(word, 15) {
@@ -234,8 +234,7 @@ fn sdwa(
             inst.dst[0] = scalar_reg(at(code, desc, "SDST"), raw, 2)?;
         }
     } else {
-        // These have no selection of the destination and no sign extension.
-        if !compare && !eight_bits {
+        if !compare && !source_only {
             fields.dst_sel = sel(code, desc, field(word, 8, 3), "dst_sel")?;
             fields.dst_unused = match field(word, 11, 2) {
                 0 => Unused::Pad,
@@ -271,7 +270,7 @@ fn sdwa(
         if takes_neg(desc, i) {
             inst.mods.neg |= u8::from(bit(word, lo + 4)) << i;
             inst.mods.abs |= u8::from(bit(word, lo + 5)) << i;
-        } else if !eight_bits {
+        } else if !source_only {
             fields.sext[i] = bit(word, lo + 3);
         }
     }
@@ -394,8 +393,10 @@ pub(crate) fn decode_vop2(code: Code<'_>) -> Result<Inst, DecodeError> {
         inst.len = 8;
         inst.src[0] = src9(at(code, desc, "SRC0"), value, desc.src[0], Some(word))?;
         let second = Operand::Vgpr(code.bits(9, 8) as u8);
-        let k_first = desc.name.starts_with("v_madmk") || desc.name.starts_with("v_fmamk");
-        (inst.src[1], inst.src[2]) = if k_first { (k, second) } else { (second, k) };
+        (inst.src[1], inst.src[2]) = match desc.forms.has(Forms::K_FIRST) {
+            true => (k, second),
+            false => (second, k),
+        };
         return Ok(inst);
     }
     sources(code, &mut inst)?;

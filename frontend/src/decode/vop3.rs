@@ -104,14 +104,8 @@ pub(crate) fn decode_vop3(code: Code<'_>) -> Result<Inst, DecodeError> {
     if omod != 0 && takes_omod(desc) {
         mods.omod = omod;
     }
-    if desc.forms.has(Forms::OP_SEL) && gfx.is_gfx9() {
-        let sources = (1 << desc.src.len()) - 1;
-        let sources = match desc.op {
-            // Two bits choose the byte of the destination.
-            Op::CvtSrToF8(_) => sources | 4,
-            _ => sources,
-        };
-        mods.op_sel = code.bits(11, 4) as u8 & (sources | 8);
+    if gfx.is_gfx9() {
+        mods.op_sel = code.bits(11, 4) as u8 & desc.op_sel_mask();
     }
     Ok(Inst {
         form,
@@ -133,10 +127,7 @@ pub(crate) fn decode_vop3p(code: Code<'_>) -> Result<Inst, DecodeError> {
     let desc = vop3p::INDEX.get(code.gfx, code.bits(16, 7), code.word)?;
     let high = code.dword(1)?;
     let mut inst = blank(desc, 8);
-    if matches!(
-        desc.op,
-        Op::Mfma(_) | Op::Smfmac(_) | Op::AccVgprRead | Op::AccVgprWrite
-    ) {
+    if desc.op.product().is_some() || matches!(desc.op, Op::AccVgprRead | Op::AccVgprWrite) {
         return matrix(code, inst, high);
     }
     let raw = code.bits(0, 8) as u16;

@@ -11,6 +11,7 @@ use crate::op::{Atomic, ImageOp, Op, SampleMods};
 use crate::target::Gfx;
 use crate::ty::Ty::{self, *};
 
+/// A row; gfx942 has no image instructions.
 const fn mimg(
     name: &'static str,
     opcodes: Opcodes,
@@ -18,7 +19,14 @@ const fn mimg(
     s: &'static [Ty],
     op: Op,
 ) -> InstDesc {
-    row(Encoding::Mimg, name, opcodes, d, s, op)
+    row(
+        Encoding::Mimg,
+        name,
+        opcodes.dropped_in(Gfx::Gfx942),
+        d,
+        s,
+        op,
+    )
 }
 
 const fn load(mip: bool, pck: bool, sgn: bool) -> Op {
@@ -90,35 +98,35 @@ const fn gather4h(list: &[Suffix]) -> Op {
 /// The rows.
 #[rustfmt::skip]
 pub static ROWS: &[InstDesc] = &[
-    mimg("image_load",             op(0x00).dropped_in(Gfx::Gfx942),            &[B128], &[B128, B256],             load(false, false, false)),
-    mimg("image_load_mip",         op(0x01).dropped_in(Gfx::Gfx942),            &[B128], &[B128, B256],             load(true, false, false)),
-    mimg("image_load_pck",         op(0x02).dropped_in(Gfx::Gfx942),            &[B128], &[B128, B256],             load(false, true, false)),
-    mimg("image_load_pck_sgn",     op(0x03).dropped_in(Gfx::Gfx942),            &[B128], &[B128, B256],             load(false, true, true)),
-    mimg("image_load_mip_pck",     op(0x04).dropped_in(Gfx::Gfx942),            &[B128], &[B128, B256],             load(true, true, false)),
-    mimg("image_load_mip_pck_sgn", op(0x05).dropped_in(Gfx::Gfx942),            &[B128], &[B128, B256],             load(true, true, true)),
-    mimg("image_store",            op(0x08).dropped_in(Gfx::Gfx942),            &[],     &[B128, B256, B128, B128], store(false, false)),
-    mimg("image_store_mip",        op(0x09).dropped_in(Gfx::Gfx942),            &[],     &[B128, B256, B128, B128], store(true, false)),
-    mimg("image_store_pck",        op(0x0a).dropped_in(Gfx::Gfx942),            &[],     &[B128, B256, B128, B128], store(false, true)),
-    mimg("image_store_mip_pck",    op(0x0b).dropped_in(Gfx::Gfx942),            &[],     &[B128, B256, B128, B128], store(true, true)),
-    mimg("image_get_resinfo",      op(0x0e).dropped_in(Gfx::Gfx942),            &[B128], &[B128, B256],             Op::Image(ImageOp::GetResinfo)),
-    mimg("image_atomic_swap",      op(0x0f).gfx8(0x10).dropped_in(Gfx::Gfx942), &[B32],  &[B128, B256, B128, B32],  atomic(Atomic::Swap)),
-    mimg("image_atomic_cmpswap",   op(0x10).gfx8(0x11).dropped_in(Gfx::Gfx942), &[B32],  &[B128, B256, B128, B64],  atomic(Atomic::CmpSwap)),
-    mimg("image_atomic_add",       op(0x11).gfx8(0x12).dropped_in(Gfx::Gfx942), &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::Add)),
+    mimg("image_load",             op(0x00),                                    &[B128], &[B128, B256],             load(false, false, false)),
+    mimg("image_load_mip",         op(0x01),                                    &[B128], &[B128, B256],             load(true, false, false)),
+    mimg("image_load_pck",         op(0x02),                                    &[B128], &[B128, B256],             load(false, true, false)),
+    mimg("image_load_pck_sgn",     op(0x03),                                    &[B128], &[B128, B256],             load(false, true, true)),
+    mimg("image_load_mip_pck",     op(0x04),                                    &[B128], &[B128, B256],             load(true, true, false)),
+    mimg("image_load_mip_pck_sgn", op(0x05),                                    &[B128], &[B128, B256],             load(true, true, true)),
+    mimg("image_store",            op(0x08),                                    &[],     &[B128, B256, B128, B128], store(false, false)),
+    mimg("image_store_mip",        op(0x09),                                    &[],     &[B128, B256, B128, B128], store(true, false)),
+    mimg("image_store_pck",        op(0x0a),                                    &[],     &[B128, B256, B128, B128], store(false, true)),
+    mimg("image_store_mip_pck",    op(0x0b),                                    &[],     &[B128, B256, B128, B128], store(true, true)),
+    mimg("image_get_resinfo",      op(0x0e),                                    &[B128], &[B128, B256],             Op::Image(ImageOp::GetResinfo)),
+    mimg("image_atomic_swap",      op(0x0f).gfx8(0x10),                         &[B32],  &[B128, B256, B128, B32],  atomic(Atomic::Swap)),
+    mimg("image_atomic_cmpswap",   op(0x10).gfx8(0x11),                         &[B32],  &[B128, B256, B128, B64],  atomic(Atomic::CmpSwap)),
+    mimg("image_atomic_add",       op(0x11).gfx8(0x12),                         &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::Add)),
     mimg("image_atomic_rsub",      op(0x13).dropped_in(Gfx::Gfx803),            &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::Rsub)),
-    mimg("image_atomic_sub",       op(0x12).gfx8(0x13).dropped_in(Gfx::Gfx942), &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::Sub)),
-    mimg("image_atomic_smin",      op(0x14).dropped_in(Gfx::Gfx942),            &[I32],  &[B128, B256, B128, I32],  atomic(Atomic::MinI)),
-    mimg("image_atomic_umin",      op(0x15).dropped_in(Gfx::Gfx942),            &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::MinU)),
-    mimg("image_atomic_smax",      op(0x16).dropped_in(Gfx::Gfx942),            &[I32],  &[B128, B256, B128, I32],  atomic(Atomic::MaxI)),
-    mimg("image_atomic_umax",      op(0x17).dropped_in(Gfx::Gfx942),            &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::MaxU)),
-    mimg("image_atomic_and",       op(0x18).dropped_in(Gfx::Gfx942),            &[B32],  &[B128, B256, B128, B32],  atomic(Atomic::And)),
-    mimg("image_atomic_or",        op(0x19).dropped_in(Gfx::Gfx942),            &[B32],  &[B128, B256, B128, B32],  atomic(Atomic::Or)),
-    mimg("image_atomic_xor",       op(0x1a).dropped_in(Gfx::Gfx942),            &[B32],  &[B128, B256, B128, B32],  atomic(Atomic::Xor)),
-    mimg("image_atomic_inc",       op(0x1b).dropped_in(Gfx::Gfx942),            &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::Inc)),
-    mimg("image_atomic_dec",       op(0x1c).dropped_in(Gfx::Gfx942),            &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::Dec)),
+    mimg("image_atomic_sub",       op(0x12).gfx8(0x13),                         &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::Sub)),
+    mimg("image_atomic_smin",      op(0x14),                                    &[I32],  &[B128, B256, B128, I32],  atomic(Atomic::MinI)),
+    mimg("image_atomic_umin",      op(0x15),                                    &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::MinU)),
+    mimg("image_atomic_smax",      op(0x16),                                    &[I32],  &[B128, B256, B128, I32],  atomic(Atomic::MaxI)),
+    mimg("image_atomic_umax",      op(0x17),                                    &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::MaxU)),
+    mimg("image_atomic_and",       op(0x18),                                    &[B32],  &[B128, B256, B128, B32],  atomic(Atomic::And)),
+    mimg("image_atomic_or",        op(0x19),                                    &[B32],  &[B128, B256, B128, B32],  atomic(Atomic::Or)),
+    mimg("image_atomic_xor",       op(0x1a),                                    &[B32],  &[B128, B256, B128, B32],  atomic(Atomic::Xor)),
+    mimg("image_atomic_inc",       op(0x1b),                                    &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::Inc)),
+    mimg("image_atomic_dec",       op(0x1c),                                    &[U32],  &[B128, B256, B128, U32],  atomic(Atomic::Dec)),
     mimg("image_atomic_fcmpswap",  op(0x1d).dropped_in(Gfx::Gfx803),            &[F32],  &[B128, B256, B128, B64],  atomic(Atomic::FCmpSwap)),
     mimg("image_atomic_fmin",      op(0x1e).dropped_in(Gfx::Gfx803),            &[F32],  &[B128, B256, B128, F32],  atomic(Atomic::FMin)),
     mimg("image_atomic_fmax",      op(0x1f).dropped_in(Gfx::Gfx803),            &[F32],  &[B128, B256, B128, F32],  atomic(Atomic::FMax)),
-    mimg("image_sample",           op(0x20).dropped_in(Gfx::Gfx942),            &[B128], &[B128, B256, B128],       sample(&[])),
+    mimg("image_sample",           op(0x20),                                    &[B128], &[B128, B256, B128],       sample(&[])),
     mimg("image_sample_cl",        op(0x21).dropped_in(Gfx::Gfx90a),            &[B128], &[B128, B256, B128],       sample(&[CL])),
     mimg("image_sample_d",         op(0x22).dropped_in(Gfx::Gfx90a),            &[B128], &[B128, B256, B128],       sample(&[D])),
     mimg("image_sample_d_cl",      op(0x23).dropped_in(Gfx::Gfx90a),            &[B128], &[B128, B256, B128],       sample(&[D, CL])),

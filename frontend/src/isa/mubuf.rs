@@ -5,7 +5,7 @@
 //! more than one component have two rows: gfx803 has one component a register, gfx9 packs two.
 //! Loads that can go to LDS read M0 when they do.
 
-use crate::desc::{Effects, Encoding, InstDesc, Opcodes, absent, op, row};
+use crate::desc::{Effects, Encoding, Forms, InstDesc, Opcodes, absent, op, row};
 use crate::isa::Index;
 use crate::op::Data::{
     self, D16, D16Hi, D16HiB8, D16HiI8, D16HiU8, D16I8, D16U8, Dwords, Format, FormatD16,
@@ -78,8 +78,8 @@ pub static ROWS: &[InstDesc] = &[
     mubuf("buffer_load_short_d16_hi",     absent().gfx9(0x25),                         &[B32],   &[B64, B128, U32, B32],   Op::Load(Buffer, D16Hi)).effect(READS_D),
     mubuf("buffer_load_format_d16_hi_x",  absent().gfx9(0x26),                         &[B32],   &[B64, B128, U32, B32],   Op::Load(Buffer, FormatD16Hi)).effect(READS_D),
     mubuf("buffer_store_format_d16_hi_x", absent().gfx9(0x27),                         &[],      &[B64, B128, U32, B32],   Op::Store(Buffer, FormatD16Hi)),
-    mubuf("buffer_wbl2",                  absent().gfx90a(0x28),                       &[],      &[],                      Op::CacheCtl),
-    mubuf("buffer_invl2",                 absent().gfx90a(0x29),                       &[],      &[],                      Op::CacheCtl).renamed(&[(Gfx::Gfx942, "buffer_inv")]),
+    mubuf("buffer_wbl2",                  absent().gfx90a(0x28),                       &[],      &[],                      Op::CacheCtl).form(Forms::SCOPE),
+    mubuf("buffer_invl2",                 absent().gfx90a(0x29),                       &[],      &[],                      Op::CacheCtl).form(Forms::SCOPE).renamed(&[(Gfx::Gfx942, "buffer_inv")]),
     mubuf("buffer_store_lds_dword",       absent().gfx8(0x3d),                         &[],      &[B64, B128, U32],        Op::StoreLds).effect(READS_M0),
     mubuf("buffer_atomic_fcmpswap",       op(0x3e).dropped_in(Gfx::Gfx803),            &[F32],   &[B64, B128, U32, B64],   Op::Atomic(Buffer, Atomic::FCmpSwap)),
     mubuf("buffer_wbinvl1",               op(0x71).gfx8(0x3e),                         &[],      &[],                      Op::CacheCtl),

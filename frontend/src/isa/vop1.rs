@@ -116,10 +116,10 @@ pub static ROWS: &[InstDesc] = &[
     vop1("v_sat_pk_u8_i16",            absent().gfx9(0x4f),                         &[B32],   &[B32], Op::SatPkU8I16),
     vop1("v_swap_b32",                 absent().gfx9(0x51),                         &[B32],   &[B32], Op::Swap).effect(Effects::READS_D).form(ONLY_E32),
     vop1("v_mov_b64",                  absent().gfx942(0x38),                       &[B64],   &[B64], Op::Mov).form(WIDE),
-    vop1("v_cvt_f32_fp8",              absent().gfx942(0x54),                       &[F32],   &[B32], Op::CvtFromF8(F8::Fp8)),
-    vop1("v_cvt_f32_bf8",              absent().gfx942(0x55),                       &[F32],   &[B32], Op::CvtFromF8(F8::Bf8)),
-    vop1("v_cvt_pk_f32_fp8",           absent().gfx942(0x56),                       &[PkF32], &[B32], Op::CvtPkFromF8(F8::Fp8)).form(Forms::NO_DPP),
-    vop1("v_cvt_pk_f32_bf8",           absent().gfx942(0x57),                       &[PkF32], &[B32], Op::CvtPkFromF8(F8::Bf8)).form(Forms::NO_DPP),
+    vop1("v_cvt_f32_fp8",              absent().gfx942(0x54),                       &[F32],   &[B32], Op::CvtFromF8(F8::Fp8)).form(Forms::SDWA_SOURCE),
+    vop1("v_cvt_f32_bf8",              absent().gfx942(0x55),                       &[F32],   &[B32], Op::CvtFromF8(F8::Bf8)).form(Forms::SDWA_SOURCE),
+    vop1("v_cvt_pk_f32_fp8",           absent().gfx942(0x56),                       &[PkF32], &[B32], Op::CvtPkFromF8(F8::Fp8)).form(Forms::NO_DPP.and(Forms::SDWA_SOURCE)),
+    vop1("v_cvt_pk_f32_bf8",           absent().gfx942(0x57),                       &[PkF32], &[B32], Op::CvtPkFromF8(F8::Bf8)).form(Forms::NO_DPP.and(Forms::SDWA_SOURCE)),
     vop1("v_accvgpr_mov_b32",          absent().gfx90a(0x52),                       &[B32],   &[B32], Op::AccVgprMov).form(ONLY_E32),
 ];
 

@@ -21,6 +21,7 @@ const WIDE: Forms = Forms::NO_SDWA.and(Forms::NO_DPP);
 const ONLY_E32: Forms = WIDE.and(Forms::NO_VOP3);
 /// A literal is one of the sources.
 const MADK: Forms = ONLY_E32.and(Forms::LITERAL_K);
+const MADMK: Forms = MADK.and(Forms::K_FIRST);
 /// VCC or, as VOP3, an SGPR pair takes the carry.
 const CARRY: Forms = Forms::VOP3B.and(Forms::INT_CLAMP);
 const DOTC: Forms = Forms::NO_SDWA.and(Forms::INT_CLAMP);
@@ -63,9 +64,9 @@ pub static ROWS: &[InstDesc] = &[
     vop2("v_xor_b32",            op(0x1d).gfx8(0x15),                         &[B32],       &[B32, B32],       Op::Xor),
     vop2("v_bfm_b32",            op(0x1e).dropped_in(Gfx::Gfx803),            &[B32],       &[U32, U32],       Op::Bfm),
     vop2("v_mac_f32",            op(0x1f).gfx8(0x16).dropped_in(Gfx::Gfx942), &[F32],       &[F32, F32],       Op::Mac).effect(Effects::READS_D).form(Forms::SDWA_GFX8),
-    vop2("v_madmk_f32",          op(0x20).gfx8(0x17).dropped_in(Gfx::Gfx942), &[F32],       &[F32, F32, F32],  Op::Mad).form(MADK),
+    vop2("v_madmk_f32",          op(0x20).gfx8(0x17).dropped_in(Gfx::Gfx942), &[F32],       &[F32, F32, F32],  Op::Mad).form(MADMK),
     vop2("v_madak_f32",          op(0x21).gfx8(0x18).dropped_in(Gfx::Gfx942), &[F32],       &[F32, F32, F32],  Op::Mad).form(MADK),
-    vop2("v_fmamk_f32",          absent().gfx942(0x17),                       &[F32],       &[F32, F32, F32],  Op::Fma).form(MADK),
+    vop2("v_fmamk_f32",          absent().gfx942(0x17),                       &[F32],       &[F32, F32, F32],  Op::Fma).form(MADMK),
     vop2("v_fmaak_f32",          absent().gfx942(0x18),                       &[F32],       &[F32, F32, F32],  Op::Fma).form(MADK),
     vop2("v_bcnt_u32_b32",       op(0x22).dropped_in(Gfx::Gfx803),            &[U32],       &[B32, U32],       Op::BcntAdd),
     vop2("v_mbcnt_lo_u32_b32",   op(0x23).dropped_in(Gfx::Gfx803),            &[U32],       &[B32, U32],       Op::MbcntLo),
@@ -88,7 +89,7 @@ pub static ROWS: &[InstDesc] = &[
     vop2("v_subrev_f16",         absent().gfx8(0x21),                         &[F16],       &[F16, F16],       Op::Sub).rev(),
     vop2("v_mul_f16",            absent().gfx8(0x22),                         &[F16],       &[F16, F16],       Op::Mul),
     vop2("v_mac_f16",            absent().gfx8(0x23),                         &[F16],       &[F16, F16],       Op::Mac).effect(Effects::READS_D).form(Forms::SDWA_GFX8.and(Forms::KEEPS_HI16)),
-    vop2("v_madmk_f16",          absent().gfx8(0x24),                         &[F16],       &[F16, F16, F16],  Op::Mad).form(MADK.and(Forms::KEEPS_HI16)),
+    vop2("v_madmk_f16",          absent().gfx8(0x24),                         &[F16],       &[F16, F16, F16],  Op::Mad).form(MADMK.and(Forms::KEEPS_HI16)),
     vop2("v_madak_f16",          absent().gfx8(0x25),                         &[F16],       &[F16, F16, F16],  Op::Mad).form(MADK.and(Forms::KEEPS_HI16)),
     vop2("v_add_u16",            absent().gfx8(0x26),                         &[U16],       &[U16, U16],       Op::Add).form(Forms::INT_CLAMP),
     vop2("v_sub_u16",            absent().gfx8(0x27),                         &[U16],       &[U16, U16],       Op::Sub).form(Forms::INT_CLAMP),

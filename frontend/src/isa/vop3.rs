@@ -143,8 +143,8 @@ pub static ROWS: &[InstDesc] = &[
     vop3("v_lshl_add_u64",       absent().gfx942(0x208),                        &[U64],       &[U64, U32, U64],  Op::ShlAdd64),
     vop3("v_cvt_pk_fp8_f32",     absent().gfx942(0x2a2),                        &[B32],       &[F32, F32],       Op::CvtPkToF8(F8::Fp8)).form(Forms::OP_SEL).effect(Effects::READS_D),
     vop3("v_cvt_pk_bf8_f32",     absent().gfx942(0x2a3),                        &[B32],       &[F32, F32],       Op::CvtPkToF8(F8::Bf8)).form(Forms::OP_SEL).effect(Effects::READS_D),
-    vop3("v_cvt_sr_fp8_f32",     absent().gfx942(0x2a4),                        &[B32],       &[F32, U32],       Op::CvtSrToF8(F8::Fp8)).form(Forms::OP_SEL).effect(Effects::READS_D),
-    vop3("v_cvt_sr_bf8_f32",     absent().gfx942(0x2a5),                        &[B32],       &[F32, U32],       Op::CvtSrToF8(F8::Bf8)).form(Forms::OP_SEL).effect(Effects::READS_D),
+    vop3("v_cvt_sr_fp8_f32",     absent().gfx942(0x2a4),                        &[B32],       &[F32, U32],       Op::CvtSrToF8(F8::Fp8)).form(Forms::OP_SEL.and(Forms::BYTE_OP_SEL)).effect(Effects::READS_D),
+    vop3("v_cvt_sr_bf8_f32",     absent().gfx942(0x2a5),                        &[B32],       &[F32, U32],       Op::CvtSrToF8(F8::Bf8)).form(Forms::OP_SEL.and(Forms::BYTE_OP_SEL)).effect(Effects::READS_D),
 ];
 
 /// From VOP3 opcode to row: VOPC from 0, VOP2 from 0x100, VOP1 from 0x180 (gfx6/7) or 0x140, VINTRP

@@ -71,11 +71,11 @@ fn hwreg(out: &mut String, gfx: Gfx, value: u32) {
         (17, true) => "HW_REG_TBA_HI",
         (18, true) => "HW_REG_TMA_LO",
         (19, true) => "HW_REG_TMA_HI",
-        (20, _) if gfx.has_xcc_id() => "HW_REG_XCC_ID",
-        (21, _) if gfx.has_xcc_id() => "HW_REG_SQ_PERF_SNAPSHOT_DATA",
-        (22, _) if gfx.has_xcc_id() => "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
-        (23, _) if gfx.has_xcc_id() => "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
-        (24, _) if gfx.has_xcc_id() => "HW_REG_SQ_PERF_SNAPSHOT_PC_HI",
+        (20, _) if gfx.has_die_registers() => "HW_REG_XCC_ID",
+        (21, _) if gfx.has_die_registers() => "HW_REG_SQ_PERF_SNAPSHOT_DATA",
+        (22, _) if gfx.has_die_registers() => "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
+        (23, _) if gfx.has_die_registers() => "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
+        (24, _) if gfx.has_die_registers() => "HW_REG_SQ_PERF_SNAPSHOT_PC_HI",
         _ => "",
     };
     if name.is_empty() {

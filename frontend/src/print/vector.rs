@@ -153,13 +153,9 @@ fn op_sel(out: &mut String, inst: &Inst, _gfx: Gfx) {
         out.push_str(" high");
     }
     if inst.mods.op_sel != 0 {
-        let n = match inst.desc.op {
-            // The lower bit of the byte's number, where a third source would stand.
-            Op::CvtSrToF8(_) => 3,
-            _ => inst.desc.src.len() as u32,
-        };
         out.push_str(" op_sel:[");
-        for i in 0..n {
+        // The lower bit of a byte's number stands where a third source would.
+        for i in 0..(inst.desc.op_sel_mask() & 7).count_ones() {
             put!(out, "{},", inst.mods.op_sel >> i & 1);
         }
         put!(out, "{}]", inst.mods.op_sel >> 3 & 1);
@@ -182,21 +178,21 @@ fn bits(out: &mut String, name: &str, value: u8, n: usize, default: bool) {
 fn packed_modifiers(out: &mut String, inst: &Inst, gfx: Gfx) {
     let mods = &inst.mods;
     let n = inst.desc.src.len();
-    match inst.desc.op {
-        Op::Mfma(_) | Op::Smfmac(_) => {
-            let [cbsz, abid, blgp] = mods.mfma;
-            let negates = inst.negates_factors(gfx);
-            let blgp = if negates { 0 } else { blgp };
-            for (name, value) in [("cbsz", cbsz), ("abid", abid), ("blgp", blgp)] {
-                if value != 0 {
-                    put!(out, " {name}:{value}");
-                }
+    if inst.op().product().is_some() {
+        let [cbsz, abid, blgp] = mods.mfma;
+        let negates = inst.negates_factors(gfx);
+        let blgp = if negates { 0 } else { blgp };
+        for (name, value) in [("cbsz", cbsz), ("abid", abid), ("blgp", blgp)] {
+            if value != 0 {
+                put!(out, " {name}:{value}");
             }
-            if negates {
-                bits(out, "neg", mods.mfma[2], 3, false);
-            }
-            return;
         }
+        if negates {
+            bits(out, "neg", mods.mfma[2], 3, false);
+        }
+        return;
+    }
+    match inst.desc.op {
         Op::AccVgprRead | Op::AccVgprWrite => return,
         Op::Mix | Op::MixLo | Op::MixHi => {
             bits(out, "op_sel", mods.op_sel, n, false);
@@ -229,8 +225,7 @@ fn sel(sel: Sel) -> &'static str {
 fn sdwa_modifiers(out: &mut String, inst: &Inst, _gfx: Gfx, sdwa: &Sdwa) {
     output_modifiers(out, inst);
     let compare = inst.desc.encoding == Encoding::Vopc;
-    let whole = matches!(inst.desc.op, Op::CvtFromF8(_) | Op::CvtPkFromF8(_));
-    if !compare && !whole {
+    if !compare && !inst.desc.forms.has(Forms::SDWA_SOURCE) {
         let unused = match sdwa.dst_unused {
             Unused::Pad => "UNUSED_PAD",
             Unused::Sext => "UNUSED_SEXT",

@@ -23,14 +23,9 @@ fn env(denorm: Denorm) -> Env {
     }
 }
 
-/// A sum of bf16. In f32, which has the same exponents, each is exact but for a last rounding: no bit below 2^-133 is
-/// lost, and a sum that needs more than 24 bits is rounded to odd first.
+/// A sum of bf16, in f64: there it is exact, or rounded to odd where it needs more than 53 bits, and then rounded once.
 fn add_bf16(a: u16, b: u16, denorm: Denorm) -> u16 {
-    let zero = |x: u32, flush: bool| match f32::from_bits(x).is_subnormal() && flush {
-        true => x & 0x8000_0000,
-        false => x,
-    };
-    let wide = |x: u16| f64::from(f32::from_bits(zero(u32::from(x) << 16, denorm.flush_src)));
+    let wide = |x: u16| f64::from(f32::from_bits(denorm.src_f32(u32::from(x) << 16)));
     let sum = wide(a) + wide(b);
     if sum.is_nan() {
         return choices::BF16_NAN;
@@ -57,12 +52,7 @@ fn rounded_to_bf16(x: f64, denorm: Denorm) -> u16 {
     let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(-126);
     let step = 2f64.powi(exponent - 7);
     let rounded = ((magnitude / step).round_ties_even() * step) as f32;
-    let flushed = denorm.flush_dst && rounded.is_subnormal();
-    sign | if flushed {
-        0
-    } else {
-        (rounded.to_bits() >> 16) as u16
-    }
+    sign | (denorm.dst_f32(rounded.to_bits()) >> 16) as u16
 }
 
 /// The new value of a dword.

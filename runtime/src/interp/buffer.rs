@@ -562,16 +562,22 @@ impl<O: Observer> Exec<'_, '_, O> {
         Ok(())
     }
 
-    /// Byte offsets in LDS for moves between memory and LDS; lanes without room are skipped.
-    fn lds_move_slots(&mut self) -> Lanes {
-        let inst_offset = if self.gfx.is_gfx9() {
-            self.inst.mem.offset as u32
-        } else {
-            0
+    /// Byte offsets in LDS for moves between memory and LDS, a dword for each lane, from M0 on: M0\[15:0\] of buffers (Vega
+    /// ISA manual, 8.1.9), M0\[17:2\] * 4 of FLAT (CDNA3 ISA manual, 10.3). From gfx9 on the instruction's offset is added.
+    pub(super) fn lds_move_slots(&self) -> Lanes {
+        let buffer = self.inst.desc.encoding == Encoding::Mubuf;
+        let mask = if buffer { 0xffff } else { 0x3_fffc };
+        let offset = match self.gfx.is_gfx9() {
+            true => self.inst.mem.offset as u32,
+            false => 0,
         };
-        let base = self.wave.m0() & 0xffff;
-        let slots: Lanes =
-            std::array::from_fn(|lane| base.wrapping_add(inst_offset) + 4 * lane as u32);
+        let first = (self.wave.m0() & mask).wrapping_add(offset);
+        std::array::from_fn(|lane| first.wrapping_add(4 * lane as u32))
+    }
+
+    /// Slots of buffers; lanes without room in LDS are skipped.
+    fn buffer_lds_slots(&mut self) -> Lanes {
+        let slots = self.lds_move_slots();
         let size = self.group.lds.size();
         for lane in lanes(self.active) {
             if slots[lane].checked_add(4).is_none_or(|end| end > size) {
@@ -589,7 +595,7 @@ impl<O: Observer> Exec<'_, '_, O> {
         } else {
             None
         };
-        let slots = self.lds_move_slots();
+        let slots = self.buffer_lds_slots();
         for lane in lanes(self.active) {
             let at = places[lane];
             let value = if let Data::Format(_) = data {
@@ -600,10 +606,7 @@ impl<O: Observer> Exec<'_, '_, O> {
             };
             let slot = slots[lane] as usize;
             self.check_lds_move(lane, Access::Write, slot)?;
-            let value = value.to_le_bytes();
-            self.group.lds.bytes_mut()[slot..slot + 4].copy_from_slice(&value);
-            self.observer
-                .note(|| Accessed::lds(Access::Write, lane, slot, &value));
+            self.lds_store(lane, slot, &value.to_le_bytes());
         }
         Ok(())
     }
@@ -611,7 +614,7 @@ impl<O: Observer> Exec<'_, '_, O> {
     /// `buffer_store_lds_dword`.
     fn buffer_store_lds(&mut self, buffer: &Buffer) -> Run<()> {
         let places = self.buffer_places(buffer)?;
-        let slots = self.lds_move_slots();
+        let slots = self.buffer_lds_slots();
         for lane in lanes(self.active) {
             let slot = slots[lane] as usize;
             self.check_lds_move(lane, Access::Read, slot)?;

@@ -179,13 +179,18 @@ impl<O: Observer> Exec<'_, '_, O> {
         bytes: usize,
     ) -> Run<()> {
         if let Some(slot) = self.lds_slot(lane, Access::Write, base, offset, bytes, false)? {
-            let place = &mut self.group.lds.bytes_mut()[slot..slot + bytes];
-            self.observer.before_lds_store(place);
-            place.copy_from_slice(&raw[..bytes]);
-            self.observer
-                .note(|| Accessed::lds(Access::Write, lane, slot, &raw[..bytes]));
+            self.lds_store(lane, slot, &raw[..bytes]);
         }
         Ok(())
+    }
+
+    /// Writes a value at a place that is known to be inside.
+    pub(crate) fn lds_store(&mut self, lane: usize, slot: usize, value: &[u8]) {
+        let place = &mut self.group.lds.bytes_mut()[slot..slot + value.len()];
+        self.observer.before_lds_store(place);
+        place.copy_from_slice(value);
+        self.observer
+            .note(|| Accessed::lds(Access::Write, lane, slot, value));
     }
 
     /// Replaces a value in LDS by `new(old)`; out of range the old value is 0.

@@ -42,13 +42,12 @@ impl<O: Observer> Exec<'_, '_, O> {
         if inst.op() == Op::CacheCtl {
             return Ok(());
         }
-        let own = loads_to_lds(inst.desc);
-        if inst.mem.lds && !own {
+        if inst.mem.lds && !loads_to_lds(inst.desc) {
             return Err(Stop::unsupported(format!("{} to LDS", self.name())));
         }
         let addresses = self.flat_addresses()?;
         match inst.op() {
-            Op::Load(_, data) if own => self.flat_load_lds(data, &addresses),
+            Op::Load(_, data) if inst.mem.lds => self.flat_load_lds(data, &addresses),
             Op::Load(_, data) => self.flat_load(data, &addresses),
             Op::Store(_, data) => self.flat_store(data, &addresses),
             Op::Atomic(_, op) => self.flat_atomic(op, &addresses),
@@ -128,12 +127,10 @@ impl<O: Observer> Exec<'_, '_, O> {
         Ok(())
     }
 
-    /// Loads to LDS at M0\[17:2\] * 4 + offset + 4 * lane, a dword for each lane; what would lie behind LDS is dropped.
-    /// (CDNA3 ISA manual, 10.3)
+    /// Loads to LDS, a dword for each lane; what would lie behind LDS is dropped. (CDNA3 ISA manual, 10.3)
     fn flat_load_lds(&mut self, data: Data, addresses: &Lanes64) -> Run<()> {
         let bytes = data::bytes(data);
-        let base = self.wave.m0() & 0x3_fffc;
-        let first = base.wrapping_add(self.inst.mem.offset as u32);
+        let slots = self.lds_move_slots();
         self.check_scratch(Access::Read, addresses, bytes)?;
         let mut values = [0; LANES];
         for lane in lanes(self.active) {
@@ -145,10 +142,9 @@ impl<O: Observer> Exec<'_, '_, O> {
             values[lane] = data::loaded(data, &raw, 0, false);
         }
         for lane in lanes(self.active) {
-            let slot = first.wrapping_add(4 * lane as u32);
             let mut raw = [0; 16];
             raw[..4].copy_from_slice(&values[lane].to_le_bytes());
-            self.lds_write(lane, slot, 0, &raw, 4)?;
+            self.lds_write(lane, slots[lane], 0, &raw, 4)?;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@
 //!   Of sparse products no source has the numerics: see [`choices::sparse_chunk`].
 
 use frontend::inst::Operand;
-use frontend::op::{Factor, Matrix, MatrixKinds};
+use frontend::op::{Factor, Matrix, MatrixKinds, MatrixSums};
 use frontend::state::mode as mode_bits;
 use frontend::{Gfx, LANES, Op};
 
@@ -133,8 +133,10 @@ struct Product {
     a: FactorRegisters,
     b: FactorRegisters,
     c: SumRegisters,
-    /// CBSZ, ABID, BLGP.
+    /// CBSZ, ABID, BLGP, which f64 ignores.
     fields: [u8; 3],
+    /// Of f64: whether A, B and C are negated, from bit 0 on.
+    negate: u8,
     /// Of a sparse product: the register that says which values of K those of A are for.
     places: Option<Lanes>,
 }
@@ -179,12 +181,7 @@ impl Product {
 
     /// B by block, column and k, converted.
     fn columns<T>(&self, convert: impl Fn(u64) -> T) -> Vec<T> {
-        // Of f64 the field has another meaning.
-        let blgp = if self.layout.bits == 64 {
-            0
-        } else {
-            self.fields[2]
-        };
+        let [_, _, blgp] = self.fields;
         self.gather(|layout, block, j, k| {
             let (lane, item) = layout.factor(block, j, k);
             convert(element(&self.b, layout.bits, permuted(lane, blgp), item))
@@ -265,67 +262,24 @@ impl Product {
 
     /// D of a shape's element type, by the numerics of the target.
     fn run(&self, factor: Factor, gfx: Gfx, mode: u32) -> SumRegisters {
-        if gfx >= Gfx::Gfx942 {
-            return self.run_gfx942(factor, mode);
-        }
-        let exact = !gfx.has_unified_vgprs();
-        match (factor, exact) {
-            (Factor::F32, _) => {
-                let denorm = Env::f32_of_mode(mode).denorm;
-                self.sums(
-                    |x| denorm.src_f32(x as u32),
-                    |c, a, b| sums::fused_f32(c, a, b, false),
-                )
-            }
-            (Factor::F64, _) => self.sums(|x| x, sums::fused_f64),
-            (Factor::I8, _) => self.sums(|x| i32::from(x as i8), sums::wrapping_i32),
-            // Of gfx942 only.
-            (Factor::Xf32 | Factor::F8(..), _) => self.run_gfx942(factor, mode),
-            (Factor::F16, true) => self.sums(|x| sums::double(f16_to_f32(x)), sums::exact),
-            (Factor::Bf16, true) => self.sums(|x| sums::double(bf16_to_f32(x)), sums::exact),
-            (Factor::F16, false) => self.sums(
-                |x| f32::from_bits(f16_to_f32(sums::flushed_f16(x))),
-                sums::pairwise,
-            ),
-            (Factor::Bf16, false) => self.sums(
-                |x| f32::from_bits(sums::flushed_f32(bf16_to_f32(x))),
-                sums::pairwise,
-            ),
-        }
-    }
-}
-
-impl Product {
-    /// As [`Product::run`], for gfx942.
-    fn run_gfx942(&self, factor: Factor, mode: u32) -> SumRegisters {
-        let saturates = mode & mode_bits::FP16_OVFL != 0;
-        let [_, _, blgp] = self.fields;
-        let values = match self.places {
-            Some(_) => self.layout.k / 2,
-            None => self.layout.k,
+        let saturates = gfx.limits_matrix_sums() && mode & mode_bits::FP16_OVFL != 0;
+        // Of a sparse product the stored values are cut off as those of a dense one.
+        let cut = |length, grouping, a: &dyn Fn(u64) -> Part, b: &dyn Fn(u64) -> Part| {
+            self.sums_of(length, a, b, |c, a, b| {
+                truncating::sum(grouping, saturates, c, a, b)
+            })
         };
-        let truncated =
-            |most: usize, grouping, a: &dyn Fn(u64) -> Part, b: &dyn Fn(u64) -> Part| {
-                let length = match self.places {
-                    Some(_) => choices::sparse_chunk(most, values),
-                    None => most.min(values),
-                };
-                self.sums_of(length, a, b, |c, a, b| {
-                    truncating::sum(grouping, saturates, c, a, b)
-                })
-            };
-        let one =
-            |most: usize, part: &dyn Fn(u64) -> Part| truncated(most, Grouping::All, part, part);
-        match factor {
-            Factor::F32 => {
+        let cut_alike = |length, part: &dyn Fn(u64) -> Part| cut(length, Grouping::All, part, part);
+        match (factor, gfx.matrix_sums()) {
+            (Factor::F32, _) => {
                 let denorm = Env::f32_of_mode(mode).denorm;
                 self.sums(
                     |x| denorm.src_f32(x as u32),
                     |c, a, b| sums::fused_f32(c, a, b, saturates),
                 )
             }
-            Factor::F64 => {
-                let sign = |n: u8| u64::from(blgp >> n & 1) << 63;
+            (Factor::F64, _) => {
+                let sign = |n: u8| u64::from(self.negate >> n & 1) << 63;
                 let (a, b, c) = (sign(0), sign(1), sign(2));
                 self.sums_of(
                     self.layout.k,
@@ -334,20 +288,34 @@ impl Product {
                     |sum, a, b| sums::fused_f64(sum ^ c, a, b),
                 )
             }
-            Factor::I8 => {
+            (Factor::I8, _) => {
                 let value = |x: u64| i32::from(x as i8);
                 let sum = match saturates {
                     true => sums::limited_i32,
                     false => sums::wrapping_i32,
                 };
-                self.sums_of(values, value, value, sum)
+                self.sums_of(self.layout.k, value, value, sum)
             }
-            Factor::F16 => one(8, &Part::f16),
-            Factor::Bf16 => one(8, &Part::bf16),
-            Factor::Xf32 => one(4, &Part::xf32),
-            Factor::F8(a, b) => {
+            (Factor::F16, MatrixSums::Exact) => {
+                self.sums(|x| sums::double(f16_to_f32(x)), sums::exact)
+            }
+            (Factor::Bf16, MatrixSums::Exact) => {
+                self.sums(|x| sums::double(bf16_to_f32(x)), sums::exact)
+            }
+            (Factor::F16, MatrixSums::Pairs) => self.sums(
+                |x| f32::from_bits(f16_to_f32(sums::flushed_f16(x))),
+                sums::pairwise,
+            ),
+            (Factor::Bf16, MatrixSums::Pairs) => self.sums(
+                |x| f32::from_bits(sums::flushed_f32(bf16_to_f32(x))),
+                sums::pairwise,
+            ),
+            (Factor::F16, MatrixSums::CutOff) => cut_alike(8, &Part::f16),
+            (Factor::Bf16, MatrixSums::CutOff) => cut_alike(8, &Part::bf16),
+            (Factor::Xf32, _) => cut_alike(4, &Part::xf32),
+            (Factor::F8(a, b), _) => {
                 let (a, b) = (|x: u64| Part::f8(a, x), |x: u64| Part::f8(b, x));
-                truncated(16, Grouping::EvenOdd, &a, &b)
+                cut(16, Grouping::EvenOdd, &a, &b)
             }
         }
     }
@@ -368,17 +336,9 @@ impl<O: Observer> Exec<'_, '_, O> {
         *kinds = kinds.with(MatrixKinds::of(shape));
         let layout = Layout::of(shape);
         let to = self.vector_range(self.inst.dst[0], layout.sums())?;
-        let [_, _, blgp] = self.inst.mods.mfma;
-        let fields = match shape.factor {
-            Factor::F64 if self.inst.negates_factors(self.gfx) => [0, 0, blgp],
-            Factor::F64 => [0; 3],
-            Factor::F32
-            | Factor::F16
-            | Factor::Bf16
-            | Factor::I8
-            | Factor::Xf32
-            | Factor::F8(..) => self.inst.mods.mfma,
-        };
+        let fields = self.inst.mods.mfma;
+        let wide = shape.factor == Factor::F64;
+        let negates = self.inst.negates_factors(self.gfx);
         let sparse = matches!(self.inst.op(), Op::Smfmac(_));
         let (c, places) = match sparse {
             false => (self.sum_registers(self.inst.src[2], &layout)?, None),
@@ -393,7 +353,8 @@ impl<O: Observer> Exec<'_, '_, O> {
             a: self.factor_registers(0)?,
             b: self.factor_registers(1)?,
             c,
-            fields,
+            fields: if wide { [0; 3] } else { fields },
+            negate: if negates { fields[2] } else { 0 },
             places,
         };
         let d = product.run(shape.factor, self.gfx, self.wave.mode);

@@ -3,6 +3,7 @@
 
 use super::compressed::CompressionDefect;
 use crate::foreign::Foreign;
+use frontend::Gfx;
 
 /// Why a code object, or the file that wraps it, cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,8 +57,8 @@ pub enum LoadError {
     },
     /// Code for a processor that wavelift does not run.
     #[error(
-        "unsupported target {name}; supported are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a, gfx942 \
-         and their siblings with the same instructions", name = Foreign(.name))]
+        "unsupported target {name}; supported are {known} and their siblings with the same instructions",
+        name = Foreign(.name), known = Gfx::list(", "))]
     UnsupportedTarget {
         /// The processor's name.
         name: String,

@@ -9,6 +9,7 @@ import re
 import subprocess
 
 TARGETS = ["gfx600", "gfx700", "gfx803", "gfx900", "gfx906"]
+ALL_TARGETS = TARGETS + ["gfx908", "gfx90a", "gfx942"]
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 ENCODING = re.compile(r"^\t(.*?)\s*; encoding: \[(.*)\]$")
 
@@ -59,7 +60,7 @@ class Chapter:
     def write(self):
         """Assembles and writes the file."""
         known = {}
-        for target in TARGETS + ["gfx908", "gfx90a", "gfx942"]:
+        for target in ALL_TARGETS:
             wanted = sorted({part for texts, _, targets, *_ in self.blocks if target in targets
                              for text in texts if isinstance(text, str) for part in text.split(" ; ")})
             for text, result in zip(wanted, assemble(wanted, target)):

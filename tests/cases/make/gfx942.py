@@ -95,8 +95,7 @@ def moves(c):
     c.block("v_mov_b64_e32 v[0:1], 0x89abcdef", ["-> v[0:1]=0000000089abcdef"], GFX, "a literal is the low half")
     c.block("v_mov_b64_dpp v[0:1], v[4:5] row_newbcast:3 row_mask:0xf bank_mask:0xf",
             ["exec=ffffffffffffffff v[4:5]=7 v4[3]=5 v5[3]=6 v4[19]=1 v5[19]=2 -> v0[0]=5 v1[9]=6 v0[16]=1 v1[31]=2 v0[40]=7 v1[40]=0"], GFX)
-    cases = [(0x100000001, n, 5, ((0x100000001 << n if n <= 4 else 0x100000001) + 5) & mask(64)) for n in range(9)]
-    cases = [(a, n, b, (a << (n & 7 if n & 7 <= 4 else 0)) + b & mask(64)) for a, n, b, _ in cases]
+    cases = [(a, n, b, (a << (n & 7 if n & 7 <= 4 else 0)) + b & mask(64)) for a, n, b in ((0x100000001, n, 5) for n in range(9))]
     cases += [(mask(64), 4, 0x10, (mask(64) << 4) + 0x10 & mask(64)), (1 << 63, 0, 1 << 63, 0), (3, 0xffffffff, 4, 7)]
     c.block("v_lshl_add_u64 v[0:1], v[4:5], v8, v[12:13]", [f"v[4:5]={a:016x} v8={n:08x} v[12:13]={b:016x} -> v[0:1]={d:016x}" for a, n, b, d in cases], GFX,
             "more than four places are none")
@@ -173,12 +172,12 @@ def atomics(c):
             if not ds:
                 break
             f = F16 if "bf" not in name else BF16
-            zero = lambda x: (x & 0x8000) if flush and f.is_denormal(x) else x
-            own = [(m, d, r) for m, d, r in cases]
+            own = cases
             if flush:
-                source = [(zero(m >> 16) << 16 | zero(m & 0xffff), zero(d >> 16) << 16 | zero(d & 0xffff)) for m, d, _ in cases if not any(f.is_inf(x) for x in (m >> 16, m & 0xffff, d >> 16, d & 0xffff))]
+                zero = lambda x: x & 0x8000 if f.is_denormal(x) else x
+                both = lambda x: zero(x >> 16) << 16 | zero(x & 0xffff)
                 kept = [(m, d) for m, d, _ in cases if not any(f.is_inf(x) for x in (m >> 16, m & 0xffff, d >> 16, d & 0xffff))]
-                own = [(m, d, zero(r >> 16) << 16 | zero(r & 0xffff)) for (m, d), (_, _, r) in zip(kept, halves(f, source))]
+                own = [(m, d, both(r)) for (m, d), (_, _, r) in zip(kept, halves(f, [(both(m), both(d)) for m, d in kept]))]
             kind = name.removeprefix("pk_add_")
             lines = [f"mode={mode} v4=win+10 v8={d:08x} lds[10]={m:08x} -> lds[10]={r:08x}" for m, d, r in own]
             c.block(f"ds_pk_add_{kind} v4, v8", lines, GFX, "in LDS, MODE's field of f16 decides about denormals")
@@ -196,9 +195,8 @@ def atomics(c):
 def loads_to_lds(c):
     sizes = (("ubyte", "80", "00000080"), ("sbyte", "80", "ffffff80"), ("ushort", "ff80", "0000ff80"), ("sshort", "8001", "ffff8001"), ("dword", "12345678", "12345678"))
     for name, memory, value in sizes:
-        m, le = memory, value
-        c.block(f"global_load_lds_{name} v[4:5], off", [f"exec=1 m0=20 v[4:5]=buf buf[0]={m} -> group[20]={le}", f"exec=1 m0=00000023 v[4:5]=buf buf[0]={m} -> group[20]={le}"], GFX, "M0[17:2], then four bytes a lane")
-        c.block(f"scratch_load_lds_{name} v4, off", [f"exec=1 s[102:103]=scratch m0=20 v4=10 scr[10]={m} -> group[20]={le}", f"exec=1 s[102:103]=scratch m0=00000023 v4=14 scr[14]={m} -> group[20]={le}"], GFX)
+        c.block(f"global_load_lds_{name} v[4:5], off", [f"exec=1 m0=20 v[4:5]=buf buf[0]={memory} -> group[20]={value}", f"exec=1 m0=00000023 v[4:5]=buf buf[0]={memory} -> group[20]={value}"], GFX, "M0[17:2], then four bytes a lane")
+        c.block(f"scratch_load_lds_{name} v4, off", [f"exec=1 s[102:103]=scratch m0=20 v4=10 scr[10]={memory} -> group[20]={value}", f"exec=1 s[102:103]=scratch m0=00000023 v4=14 scr[14]={memory} -> group[20]={value}"], GFX)
     c.block("global_load_lds_dword v4, s[4:5] offset:16", ["exec=1 m0=10 s[4:5]=buf v4=4 buf[14]=11223344 -> group[20]=11223344"], GFX, "the offset is added on both sides")
     c.block("global_load_lds_dword v[4:5], off", ["exec=6 m0=20 v[4:5]=buf buf[0]=11223344 -> group[24]=1122334411223344", "exec=3 ldssize=40 m0=3c v[4:5]=buf buf[0]=11223344 -> group[3c]=11223344", "exec=1 m0=20 v[4:5]=8 -> fault: memory"], GFX)
 

@@ -54,7 +54,7 @@ fn json_has_the_shape_of_the_contract() {
 fn json_states_the_numerics_of_matrix_instructions() {
     let documented = std::fs::read_to_string(root().join("docs/matrix.md")).expect("a page");
     for engine in engines() {
-        for target in ["gfx908", "gfx90a"] {
+        for target in ["gfx908", "gfx90a", "gfx942"] {
             let manifest = format!("tests/kernels/matrix/loops.{target}.toml");
             let run = wavelift(&["run", &manifest, "--engine", engine, "--json"]);
             assert_eq!(run.status, 0, "{}", run.stderr);
@@ -66,7 +66,12 @@ fn json_states_the_numerics_of_matrix_instructions() {
                 let numerics = dispatch["numerics"].as_object().expect("an object");
                 assert_eq!(numerics.len(), 1, "{kernel}");
                 let (kind, order) = numerics.iter().next().expect("there is one");
-                assert!(kernel.ends_with(kind), "{kernel} {kind}");
+                // clang's names are those of gfx90a.
+                let name = match target {
+                    "gfx942" => kernel.trim_end_matches("_1k"),
+                    _ => kernel,
+                };
+                assert!(name.ends_with(kind), "{kernel} {kind}");
                 let order = order.as_str().expect("words");
                 assert!(documented.contains(order), "{order}");
             }
@@ -75,12 +80,40 @@ fn json_states_the_numerics_of_matrix_instructions() {
                 let found = all.find(|dispatch| dispatch["kernel"] == kernel);
                 found.expect("it ran")["numerics"].clone()
             };
-            let bf16 = of("f32_32x32x4bf16");
-            let rounded = match target {
-                "gfx908" => "the exact sum of two products and the sum so far, rounded once",
-                _ => "each product is rounded, two are added, then to the sum so far",
+            let expected: &[(&str, &str, &str)] = match target {
+                "gfx908" => &[(
+                    "f32_32x32x4bf16",
+                    "bf16",
+                    "the exact sum of two products and the sum so far, rounded once",
+                )],
+                "gfx90a" => &[(
+                    "f32_32x32x4bf16",
+                    "bf16",
+                    "each product is rounded, two are added, then to the sum so far",
+                )],
+                _ => &[
+                    ("f32_32x32x8f16", "f16", "eight products, cut off"),
+                    ("f32_32x32x8bf16_1k", "bf16", "eight products, cut off"),
+                    (
+                        "f32_32x32x4_xf32",
+                        "xf32",
+                        "four products, cut off; of the factors ten bits of the mantissa count",
+                    ),
+                    (
+                        "f32_32x32x16_fp8_bf8",
+                        "fp8_bf8",
+                        "sixteen products, cut off, the even and the odd ones apart",
+                    ),
+                    (
+                        "i32_32x32x16_i8",
+                        "i8",
+                        "exact, wraps at 32 bits, limited where MODE.FP16_OVFL is set",
+                    ),
+                ],
             };
-            assert_eq!(bf16, json!({ "bf16": rounded }), "{target}");
+            for &(kernel, kind, order) in expected {
+                assert_eq!(of(kernel), json!({ kind: order }), "{target} {kernel}");
+            }
         }
         let others = ["run", "examples/saxpy/saxpy.gfx900.toml", "--json"];
         let value = json(&wavelift(&[&others[..], &["--engine", engine]].concat()));

@@ -181,7 +181,7 @@ fn every_kernel_of_the_open_set_gives_the_same_on_every_engine() {
 #[test]
 fn matrix_instructions_make_products() {
     let manifests = manifests(vec![root().join("tests/kernels/matrix")]);
-    assert_eq!(manifests.len(), 11);
+    assert_eq!(manifests.len(), 12);
     let compared = compare(manifests, &FEW_THREADS);
-    assert_eq!(compared, 11 * (2 * FEW_THREADS.len() - 1));
+    assert_eq!(compared, 12 * (2 * FEW_THREADS.len() - 1));
 }

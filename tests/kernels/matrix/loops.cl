@@ -1,21 +1,7 @@
 // One kernel for each shape of matrix instruction: a loop of independent ones, whose sums stay in registers. They are
 // for measurements; d gets the sum of all of them, each of whose elements is the same.
 
-#pragma OPENCL EXTENSION cl_khr_fp16 : enable
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-
-#define VECTOR(type, n) type __attribute__((ext_vector_type(n)))
-
-typedef VECTOR(half, 4) half4_t;
-typedef VECTOR(short, 2) short2_t;
-typedef VECTOR(short, 4) short4_t;
-typedef VECTOR(float, 4) float4_t;
-typedef VECTOR(float, 16) float16_t;
-typedef VECTOR(float, 32) float32_t;
-typedef VECTOR(int, 4) int4_t;
-typedef VECTOR(int, 16) int16_t;
-typedef VECTOR(int, 32) int32_t;
-typedef VECTOR(double, 4) double4_t;
+#include "types.h"
 
 // `count` sums of `sums` elements in a lane. All elements of A are 1 and those of B 1 to 4; `one` is 1 as bits.
 #define LOOP(type, element, factor, sum, vector, sums, count, one)                                                            \
@@ -41,6 +27,12 @@ typedef VECTOR(double, 4) double4_t;
 #define TWO(n) ((short2_t)(BFLOAT(n)))
 #define FOUR(n) ((short4_t)(BFLOAT(n)))
 #define BYTES(n) ((n) * 0x01010101)
+#define EIGHT(byte) ((byte) * 0x0101010101010101L)
+#define EIGHT_BYTES(n) EIGHT(n)
+#define TWO_FLOATS(n) ((float2_t)(n))
+// As the byte of an A, 1 is the same in both types.
+#define FP8(n) EIGHT((n) == 1 ? 0x40L : (n) == 2 ? 0x48L : (n) == 3 ? 0x4cL : 0x50L)
+#define BF8(n) EIGHT((n) == 1 ? 0x40L : (n) == 2 ? 0x44L : (n) == 3 ? 0x46L : 0x48L)
 
 LOOP(f32_32x32x1f32, float, float, float, float32_t, 32, 4, PLAIN)
 LOOP(f32_16x16x1f32, float, float, float, float16_t, 16, 8, PLAIN)
@@ -50,14 +42,33 @@ LOOP(f32_16x16x4f32, float, float, float, float4_t, 4, 8, PLAIN)
 LOOP(f32_32x32x8f16, half, half4_t, float, float16_t, 16, 8, HALVES)
 LOOP(f32_16x16x16f16, half, half4_t, float, float4_t, 4, 8, HALVES)
 LOOP(f32_4x4x4f16, half, half4_t, float, float4_t, 4, 8, HALVES)
+#ifndef __gfx942__
 LOOP(f32_32x32x4bf16, short, short2_t, float, float16_t, 16, 8, TWO)
 LOOP(f32_16x16x8bf16, short, short2_t, float, float4_t, 4, 8, TWO)
+#endif
+#ifndef __gfx942__
 LOOP(i32_32x32x8i8, char, int, int, int16_t, 16, 8, BYTES)
 LOOP(i32_16x16x16i8, char, int, int, int4_t, 4, 8, BYTES)
+#endif
 LOOP(i32_4x4x4i8, char, int, int, int4_t, 4, 8, BYTES)
 
-#ifdef __gfx90a__
+#ifndef __gfx908__
 LOOP(f32_32x32x8bf16_1k, short, short4_t, float, float16_t, 16, 8, FOUR)
 LOOP(f32_16x16x16bf16_1k, short, short4_t, float, float4_t, 4, 8, FOUR)
 LOOP(f64_16x16x4f64, double, double, double, double4_t, 4, 8, PLAIN)
+#endif
+
+#ifdef __gfx942__
+LOOP(i32_32x32x16_i8, char, long, int, int16_t, 16, 8, EIGHT_BYTES)
+LOOP(i32_16x16x32_i8, char, long, int, int4_t, 4, 8, EIGHT_BYTES)
+LOOP(f32_32x32x4_xf32, float, float2_t, float, float16_t, 16, 8, TWO_FLOATS)
+LOOP(f32_16x16x8_xf32, float, float2_t, float, float4_t, 4, 8, TWO_FLOATS)
+LOOP(f32_32x32x16_bf8_bf8, char, long, float, float16_t, 16, 8, BF8)
+LOOP(f32_32x32x16_bf8_fp8, char, long, float, float16_t, 16, 8, FP8)
+LOOP(f32_32x32x16_fp8_bf8, char, long, float, float16_t, 16, 8, BF8)
+LOOP(f32_32x32x16_fp8_fp8, char, long, float, float16_t, 16, 8, FP8)
+LOOP(f32_16x16x32_bf8_bf8, char, long, float, float4_t, 4, 8, BF8)
+LOOP(f32_16x16x32_bf8_fp8, char, long, float, float4_t, 4, 8, FP8)
+LOOP(f32_16x16x32_fp8_bf8, char, long, float, float4_t, 4, 8, BF8)
+LOOP(f32_16x16x32_fp8_fp8, char, long, float, float4_t, 4, 8, FP8)
 #endif

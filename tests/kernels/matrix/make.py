@@ -15,26 +15,28 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 BITCODE = "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
 # Shape, blocks, elements of A and B in a lane: from the source.
-ROW = re.compile(r"^(?:ONE|MANY|KERNEL)\(([fi]\d+)_(\d+)x\d+x(\d+)(\w+?)(_1k)?, ", re.M)
+ROW = re.compile(r"^(ONE|MANY|KERNEL|PLACED)\(([fi]\d+)_(\d+)x\d+x(\d+)(\w+?)(_1k)?, ", re.M)
 DTYPES = {"f32": "<f4", "f64": "<f8", "i32": "<i4", "f16": "<f2", "bf16": "<u2", "i8": "<i1", "fp8": "u1", "bf8": "u1"}
-MOST_FACTORS, MOST_SUMS = 256, 2048
+MOST_FACTORS, MOST_SUMS = 1024, 2048
 # Mantissa bits and bias of floats of 8 bits.
 TINY = {"fp8": (3, 8), "bf8": (2, 16)}
 
 
-def compile_object(source, target, level):
+def link_libraries(folder):
+    """The libraries of gfx942 are those of gfx940; Debian's packages have them under that name only."""
+    for file in pathlib.Path(BITCODE).iterdir():
+        (folder / file.name).symlink_to(file)
+    own = folder / "oclc_isa_version_942.bc"
+    if not own.exists():
+        own.symlink_to(f"{BITCODE}/oclc_isa_version_940.bc")
+
+
+def compile_object(libraries, source, target, level):
     output = HERE / f"{source}.{target}.{level}.co"
-    with tempfile.TemporaryDirectory() as folder:
-        # The libraries of gfx942 are those of gfx940; Debian's packages have them under that name only.
-        for file in pathlib.Path(BITCODE).iterdir():
-            (pathlib.Path(folder) / file.name).symlink_to(file)
-        own = pathlib.Path(folder) / "oclc_isa_version_942.bc"
-        if not own.exists():
-            own.symlink_to(f"{BITCODE}/oclc_isa_version_940.bc")
-        subprocess.run(
-            ["clang-19", "-x", "cl", "-cl-std=CL2.0", f"-{level}", "-Wall", "--target=amdgcn-amd-amdhsa",
-             f"-mcpu={target}", "-mcode-object-version=5", f"--rocm-device-lib-path={folder}",
-             f"{source}.cl", "-o", output], check=True, cwd=HERE)
+    subprocess.run(
+        ["clang-19", "-x", "cl", "-cl-std=CL2.0", f"-{level}", "-Wall", "--target=amdgcn-amd-amdhsa",
+         f"-mcpu={target}", "-mcode-object-version=5", f"--rocm-device-lib-path={libraries}",
+         f"{source}.cl", "-o", output], check=True, cwd=HERE)
     subprocess.run(["llvm-strip-19", output], check=True)
     output.chmod(0o644)
 
@@ -54,11 +56,10 @@ def bits(values, kind):
     return values.astype(DTYPES[kind])
 
 
-def shapes(target):
-    """Name, type of sums and of factors, rows, depth and blocks of each shape."""
-    source = (HERE / "products.cl").read_text()
+def lines_for(source, target):
+    """The lines of a source that are compiled for a target."""
     skips, lines = [], []
-    for line in source.splitlines():
+    for line in (HERE / source).read_text().splitlines():
         word, _, name = line.partition(" ")
         if word in ("#ifdef", "#ifndef") and name.startswith("__gfx"):
             skips.append((name == f"__{target}__") != (word == "#ifdef"))
@@ -68,14 +69,21 @@ def shapes(target):
             skips.pop()
         elif not any(skips):
             lines.append(line)
-    for row in ROW.finditer("\n".join(lines)):
-        sum_type, size, k, factor, suffix = row.groups()
+    return "\n".join(lines)
+
+
+def shapes(target):
+    """Name, type of sums and of factors, rows, depth and blocks of each shape, and whether A is sparse."""
+    for row in ROW.finditer(lines_for("products.cl", target)):
+        macro, sum_type, size, k, factor, suffix = row.groups()
         size, k = int(size), int(k)
         name = f"{sum_type}_{size}x{size}x{k}{factor}{suffix or ''}"
         # 64 lanes hold as many elements each.
         held = {"f32": 1, "f64": 1, "f16": 4, "i8": 4, "bf16": 4 if suffix else 2, "_i8": 8, "_xf32": 2}.get(factor, 8)
         kinds = factor.removeprefix("_").replace("xf32", "f32").split("_")
-        yield name, sum_type, kinds, size, k, 64 * held // (size * k)
+        sparse = macro == "PLACED"
+        blocks = 1 if sparse else 64 * held // (size * k)
+        yield f"sparse_{name}" if sparse else name, sum_type, kinds, size, k, blocks, sparse
 
 
 def permuted(b, blgp):
@@ -88,49 +96,72 @@ def permuted(b, blgp):
 
 def main():
     rng = np.random.default_rng(1)
-    a, b = rng.integers(-4, 5, (2, MOST_FACTORS))
+    first = rng.integers(-4, 5, (2, 256))
+    more = np.random.default_rng(3).integers(-4, 5, (2, MOST_FACTORS - 256))
+    a, b = np.concatenate([first, more], axis=1)
     c = rng.integers(-100, 101, MOST_SUMS)
-    more_a, more_b = np.random.default_rng(3).integers(-4, 5, (2, MOST_FACTORS))
-    long_a, long_b = np.concatenate([a, more_a]), np.concatenate([b, more_b])
-    for kind in ("f32", "f64", "f16", "bf16"):
+    for kind in ("f32", "f64", "f16", "bf16", "i8", "fp8", "bf8"):
         np.save(HERE / f"a.{kind}.npy", bits(a, kind))
         np.save(HERE / f"b.{kind}.npy", bits(b, kind))
-    for kind in ("i8", "fp8", "bf8"):
-        np.save(HERE / f"a.{kind}.npy", bits(long_a, kind))
-        np.save(HERE / f"b.{kind}.npy", bits(long_b, kind))
     for kind in ("f32", "f64", "i32"):
         np.save(HERE / f"c.{kind}.npy", bits(c, kind))
-    for target in ("gfx908", "gfx90a", "gfx942"):
-        for level in ("O0", "O3"):
-            compile_object("products", target, level)
-            manifest(target, level, long_a, long_b, c)
-        compile_object("gemm", target, "O3")
-        gemm(target)
-        compile_object("loops", target, "O3")
-        loops(target)
+    places = ascending_pairs(MOST_FACTORS // 4)
+    np.save(HERE / "places.npy", places)
+    with tempfile.TemporaryDirectory() as folder:
+        link_libraries(pathlib.Path(folder))
+        for target in ("gfx908", "gfx90a", "gfx942"):
+            for level in ("O0", "O3"):
+                compile_object(folder, "products", target, level)
+                manifest(target, level, a, b, c, places)
+            compile_object(folder, "gemm", target, "O3")
+            gemm(target)
+            compile_object(folder, "loops", target, "O3")
+            loops(target)
 
 
-def manifest(target, level, a, b, c):
+def ascending_pairs(count):
+    """Places of pairs of elements among four, the lower one first."""
+    pairs = np.array([(low, high) for high in range(4) for low in range(high)], "u1")
+    return pairs[np.random.default_rng(4).integers(0, len(pairs), count)].reshape(-1)
+
+
+def dense(stored, places):
+    """A sparse A with the elements that it leaves out."""
+    rows, count = stored.shape
+    whole = np.zeros((rows, count // 2, 4), stored.dtype)
+    np.put_along_axis(whole, places.reshape(rows, -1, 2).astype(int), stored.reshape(rows, -1, 2), 2)
+    return whole.reshape(rows, -1)
+
+
+def manifest(target, level, a, b, c, places):
     expected = {"f32": [], "f64": [], "i32": []}
     dispatches = []
-    for name, sum_type, factors, size, k, blocks in shapes(target):
-        x = a[:blocks * size * k].reshape(blocks, size, k)
+    for name, sum_type, factors, size, k, blocks, sparse in shapes(target):
+        if sparse:
+            stored = a[:size * k // 2].reshape(size, k // 2)
+            x = dense(stored, places[:stored.size])[np.newaxis]
+        else:
+            x = a[:blocks * size * k].reshape(blocks, size, k)
         y = b[:blocks * k * size].reshape(blocks, k, size)
         z = c[:blocks * size * size].reshape(blocks, size, size)
         results = [(name, x @ y + z)]
         if blocks > 1 and not name.startswith("f64") and level == "O3":
             results.append((name + "_broadcast", x[-1] @ y + z))
+        if sparse and level == "O3":
+            results.append((name + "_last", results[0][1]))
         if name == "f32_32x32x2f32" and level == "O3":
             results += [(f"permuted_{n}", x @ permuted(y, n) + z) for n in range(1, 8)]
         for kernel, result in results:
             done = expected[sum_type]
             offset = sum(map(len, done)) * np.dtype(DTYPES[sum_type]).itemsize
             done.append(result.reshape(-1))
-            dispatches.append((kernel, sum_type, factors[0], factors[-1], offset))
+            dispatches.append((kernel, sum_type, factors[0], factors[-1], offset, sparse))
     lines = [f"# Each shape of matrix instruction, {target}, -{level}. Made by make.py.", "", "[buffers]"]
-    kinds = {kind for _, _, a_kind, b_kind, _ in dispatches for kind in (a_kind, b_kind)}
+    kinds = {kind for _, _, a_kind, b_kind, *_ in dispatches for kind in (a_kind, b_kind)}
     for kind in sorted(kinds):
         lines += [f'{side}_{kind} = {{ file = "{side}.{kind}.npy" }}' for side in "ab"]
+    if any(sparse for *_, sparse in dispatches):
+        lines.append('places = { file = "places.npy" }')
     checks = []
     for kind, done in expected.items():
         if done:
@@ -140,10 +171,11 @@ def manifest(target, level, a, b, c):
             lines += [f'c_{kind} = {{ file = "c.{kind}.npy" }}',
                       f'd_{kind} = {{ type = "{kind}", count = {len(all_sums)}, fill = 0 }}']
             checks.append(f'd_{kind} = {{ file = "{file}" }}')
-    for kernel, sum_type, a_kind, b_kind, offset in dispatches:
+    for kernel, sum_type, a_kind, b_kind, offset, sparse in dispatches:
         lines += ["", "[[dispatch]]", f'code_object = "products.{target}.{level}.co"',
                   f'kernel = "{kernel}"', "grid = [64]", "workgroup = [64]",
-                  f'args = ["@d_{sum_type}+{offset}", "@a_{a_kind}", "@b_{b_kind}", "@c_{sum_type}"]']
+                  f'args = ["@d_{sum_type}+{offset}", "@a_{a_kind}", "@b_{b_kind}", "@c_{sum_type}"'
+                  + (', "@places"]' if sparse else "]")]
     lines += ["", "[expect]", *checks, ""]
     (HERE / f"products.{target}.{level}.toml").write_text("\n".join(lines))
 
@@ -174,11 +206,9 @@ ITERATIONS = 3
 
 def loops(target):
     """A few iterations of each loop of loops.cl."""
-    source = (HERE / "loops.cl").read_text()
-    common, rest = source.split("#ifdef __gfx90a__")
     lines = [f"# Loops of matrix instructions, {target}. Made by make.py.", "", "[buffers]"]
     checks, dispatches = ["", "[expect]"], []
-    for row in LOOP.finditer(common if target == "gfx908" else common + rest):
+    for row in LOOP.finditer(lines_for("loops.cl", target)):
         kind, size, k, factor, suffix, sums, count = row.groups()
         kernel = f"{kind}_{size}x{size}x{k}{factor}{suffix or ''}"
         # Sums of products of 1 and 1 to 4.

@@ -1,22 +1,7 @@
 // One kernel for each shape of matrix instruction: D = A B + C by one wave, all matrices row by row, block after block.
 // Which element is in which item of which lane is what AMD's matrix instruction calculator prints.
 
-#pragma OPENCL EXTENSION cl_khr_fp16 : enable
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-
-#define VECTOR(type, n) type __attribute__((ext_vector_type(n)))
-
-typedef VECTOR(half, 4) half4_t;
-typedef VECTOR(short, 2) short2_t;
-typedef VECTOR(short, 4) short4_t;
-typedef VECTOR(float, 2) float2_t;
-typedef VECTOR(float, 4) float4_t;
-typedef VECTOR(float, 16) float16_t;
-typedef VECTOR(float, 32) float32_t;
-typedef VECTOR(int, 4) int4_t;
-typedef VECTOR(int, 16) int16_t;
-typedef VECTOR(int, 32) int32_t;
-typedef VECTOR(double, 4) double4_t;
+#include "types.h"
 
 // `factors` elements of A and of B are in a lane, `sums` of C and D. `rows` rows of D are in consecutive items.
 #define KERNEL(name, builtin, element, factor, factors, sum, vector, sums, size, k, blocks, rows, cbsz, abid, blgp)           \
@@ -46,6 +31,31 @@ typedef VECTOR(double, 4) double4_t;
         }                                                                                                                     \
     }
 
+// A sparse product: A has `stored` elements in a lane, of which `places` says for which of four values of K each pair of
+// them is; B has `factors`. Where the sets of places in the register are not the one that ABID chooses, they are others.
+#define SPARSE(name, builtin, element, less, stored, factor, factors, sum, vector, sums, size, k, abid)                       \
+    kernel __attribute__((reqd_work_group_size(64, 1, 1))) void name(                                                         \
+        global sum *d, global const element *a, global const element *b, global const sum *c, global const uchar *places)     \
+    {                                                                                                                         \
+        int lane = get_local_id(0), outer = lane % size, group = lane / size;                                                 \
+        union { less all; element one[stored]; } x;                                                                           \
+        union { factor all; element one[factors]; } y;                                                                        \
+        uint set = 0;                                                                                                         \
+        for (int n = 0; n < stored; n++) {                                                                                    \
+            int at = outer * (k / 2) + group * stored + n;                                                                    \
+            x.one[n] = a[at];                                                                                                 \
+            set |= (uint)places[at] << 2 * n;                                                                                 \
+        }                                                                                                                     \
+        for (int n = 0; n < factors; n++) y.one[n] = b[(group * factors + n) * size + outer];                                 \
+        uint index = 0;                                                                                                       \
+        for (int n = 0; n < 16 / stored; n++)                                                                                 \
+            index |= (n == abid ? set : set ^ (1u << 2 * stored) - 1) << 2 * stored * n;                                      \
+        union { vector all; sum one[sums]; } z;                                                                               \
+        for (int n = 0; n < sums; n++) z.one[n] = c[(n % 4 + 4 * (group + 64 / size * (n / 4))) * size + outer];              \
+        z.all = builtin(x.all, y.all, z.all, index, 0, abid);                                                                 \
+        for (int n = 0; n < sums; n++) d[(n % 4 + 4 * (group + 64 / size * (n / 4))) * size + outer] = z.one[n];              \
+    }
+
 // Without optimization, code is large: only the fields that have no effect.
 #ifdef __OPTIMIZE__
 #define IF_OPTIMIZED(x) x
@@ -59,6 +69,11 @@ typedef VECTOR(double, 4) double4_t;
 #define MANY(type, element, factor, factors, sum, vector, sums, size, k, blocks, log)                                         \
     KERNEL(type, __builtin_amdgcn_mfma_##type, element, factor, factors, sum, vector, sums, size, k, blocks, 4, 0, 0, 0)      \
     IF_OPTIMIZED(KERNEL(type##_broadcast, __builtin_amdgcn_mfma_##type, element, factor, factors, sum, vector, sums, size, k, blocks, 4, log, blocks - 1, 0))
+
+// With the first set of places, and with the last one.
+#define PLACED(type, element, less, stored, factor, factors, sum, vector, sums, size, k)                                      \
+    SPARSE(sparse_##type, __builtin_amdgcn_smfmac_##type, element, less, stored, factor, factors, sum, vector, sums, size, k, 0) \
+    IF_OPTIMIZED(SPARSE(sparse_##type##_last, __builtin_amdgcn_smfmac_##type, element, less, stored, factor, factors, sum, vector, sums, size, k, 16 / stored - 1))
 
 MANY(f32_32x32x1f32, float, float, 1, float, float32_t, 32, 32, 1, 2, 1)
 MANY(f32_16x16x1f32, float, float, 1, float, float16_t, 16, 16, 1, 4, 2)
@@ -111,6 +126,21 @@ ONE(f32_16x16x32_bf8_bf8, char, long, 8, float, float4_t, 4, 16, 32)
 ONE(f32_16x16x32_bf8_fp8, char, long, 8, float, float4_t, 4, 16, 32)
 ONE(f32_16x16x32_fp8_bf8, char, long, 8, float, float4_t, 4, 16, 32)
 ONE(f32_16x16x32_fp8_fp8, char, long, 8, float, float4_t, 4, 16, 32)
+
+PLACED(f32_16x16x32_f16, half, half4_t, 4, half8_t, 8, float, float4_t, 4, 16, 32)
+PLACED(f32_32x32x16_f16, half, half4_t, 4, half8_t, 8, float, float16_t, 16, 32, 16)
+PLACED(f32_16x16x32_bf16, short, short4_t, 4, short8_t, 8, float, float4_t, 4, 16, 32)
+PLACED(f32_32x32x16_bf16, short, short4_t, 4, short8_t, 8, float, float16_t, 16, 32, 16)
+PLACED(i32_16x16x64_i8, char, int2_t, 8, int4_t, 16, int, int4_t, 4, 16, 64)
+PLACED(i32_32x32x32_i8, char, int2_t, 8, int4_t, 16, int, int16_t, 16, 32, 32)
+PLACED(f32_16x16x64_bf8_bf8, char, int2_t, 8, int4_t, 16, float, float4_t, 4, 16, 64)
+PLACED(f32_16x16x64_bf8_fp8, char, int2_t, 8, int4_t, 16, float, float4_t, 4, 16, 64)
+PLACED(f32_16x16x64_fp8_bf8, char, int2_t, 8, int4_t, 16, float, float4_t, 4, 16, 64)
+PLACED(f32_16x16x64_fp8_fp8, char, int2_t, 8, int4_t, 16, float, float4_t, 4, 16, 64)
+PLACED(f32_32x32x32_bf8_bf8, char, int2_t, 8, int4_t, 16, float, float16_t, 16, 32, 32)
+PLACED(f32_32x32x32_bf8_fp8, char, int2_t, 8, int4_t, 16, float, float16_t, 16, 32, 32)
+PLACED(f32_32x32x32_fp8_bf8, char, int2_t, 8, int4_t, 16, float, float16_t, 16, 32, 32)
+PLACED(f32_32x32x32_fp8_fp8, char, int2_t, 8, int4_t, 16, float, float16_t, 16, 32, 32)
 #endif
 
 // The lanes of B as BLGP exchanges them.

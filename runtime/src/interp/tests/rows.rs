@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use frontend::inst::{Inst, MemMods, Mods, Operand};
+use frontend::registers::loads_to_lds;
 use frontend::{Encoding, Form, Gfx, InstDesc, Op, Ty};
 
 use crate::code::LoadedCode;
@@ -37,7 +38,7 @@ fn vector(ty: Ty, register: u8) -> Operand {
 }
 
 /// The instruction of a row with operands where the contract puts them.
-fn plain(desc: &'static InstDesc, gfx: Gfx) -> Inst {
+fn plain(desc: &'static InstDesc) -> Inst {
     let mut inst = Inst {
         desc,
         form: Form::Native,
@@ -127,7 +128,7 @@ fn plain(desc: &'static InstDesc, gfx: Gfx) -> Inst {
             }
         }
     }
-    let _ = gfx;
+    inst.mem.lds |= loads_to_lds(desc);
     inst
 }
 
@@ -167,7 +168,7 @@ fn every_row_has_its_arm() {
             if wide_texel {
                 m.wave.sgpr[17] = m.wave.sgpr[17] & !(63 << 20) | 4 << 20;
             }
-            let inst = plain(desc, gfx);
+            let inst = plain(desc);
             let mut stats = Stats::default();
             let mut group = Group {
                 memory: &m.memory,

@@ -11,10 +11,7 @@ use crate::snippet::agprs;
 
 /// Is it of the matrix unit, and in its encoding?
 pub(super) fn is_matrix(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Mfma(_) | Op::Smfmac(_) | Op::AccVgprRead | Op::AccVgprWrite
-    )
+    op.product().is_some() || matches!(op, Op::AccVgprRead | Op::AccVgprWrite)
 }
 
 /// Makes accumulation registers of the data of a memory instruction, if its encoding has them.
