@@ -98,8 +98,8 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// Runs AMD GCN machine code on an ordinary CPU: real code objects for gfx600 to gfx906, without a
-/// GPU.
+/// Runs AMD GCN machine code on an ordinary CPU: real code objects for gfx600 to gfx906, gfx908,
+/// gfx90a and gfx942, without a GPU.
 #[derive(Parser)]
 #[command(version, long_version = version::long(), propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 struct Cli {

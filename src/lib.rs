@@ -1,5 +1,5 @@
 //! wavelift runs AMD GCN machine code on an ordinary CPU: real code objects, as compilers make them
-//! for gfx600 to gfx906, bit for bit and without a GPU.
+//! for gfx600 to gfx906, gfx908, gfx90a and gfx942, bit for bit and without a GPU.
 //!
 //! A [`Device`] has memory and an engine (the translator or the interpreter), a [`Module`] is a
 //! code object loaded into it, and [`Device::launch`] runs a kernel over a grid:
