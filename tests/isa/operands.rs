@@ -362,6 +362,11 @@ fn errors_name_what_is_wrong() {
             "v_add_f32 takes no literal in this form on gfx900",
         ),
         (
+            Gfx::Gfx942,
+            &[0xd3e8_0000, 0x0002_0300],
+            "reserved operand 0 for SRC2 of v_smfmac_f32_32x32x16_bf16 on gfx942",
+        ),
+        (
             gfx,
             &[0x7e0a_a302 & !0x1ff | 4],
             "reserved operand 4 for SRC0 of v_swap_b32 on gfx900",

@@ -189,6 +189,10 @@ fn matrix(code: Code<'_>, mut inst: Inst, high: u32) -> Result<Inst, DecodeError
             inst.src[0] = acc(s0, bit(high, 27), desc.src[0], SRC[0])?;
             inst.src[1] = acc(s1, bit(high, 28), desc.src[1], SRC[1])?;
             let sparse = matches!(desc.op, Op::Smfmac(_));
+            // What places the values of a sparse A have is in a vector register; LLVM has no other class for it.
+            if sparse && s2 < 256 {
+                return Err(at(code, desc, SRC[2]).reserved(s2));
+            }
             inst.src[2] = acc(s2, acc_cd && !sparse, desc.src[2], SRC[2])?;
             inst.mods.mfma = [
                 code.bits(8, 3) as u8,

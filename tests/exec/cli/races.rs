@@ -11,6 +11,7 @@ mod defects;
 mod deleted;
 mod detector;
 mod expected;
+mod levels;
 mod table;
 
 /// The targets of the code objects.

@@ -99,7 +99,11 @@ pub(crate) fn launch_of(dispatch: &manifest::Dispatch, buffers: &[Buffer]) -> (L
     let launch = Launch::new(size(&dispatch.grid), size(&dispatch.workgroup))
         .global_offset(dispatch.global_offset)
         .dynamic_lds(dispatch.dynamic_lds);
-    (launch, args.collect())
+    let args = match &dispatch.kernarg {
+        Some(segment) => vec![Arg::Segment(segment.clone())],
+        None => args.collect(),
+    };
+    (launch, args)
 }
 
 /// The code object of the target that the tests use: a bundle has more than one.

@@ -216,6 +216,7 @@ kernel void histogram(const global uint *x, global uint *y) {
         atomic_add(&y[l], bins[l]);
 }
 
+#if !defined(__gfx600__) && !defined(__gfx700__) // They have no ds_bpermute_b32.
 // Lanes exchange values in registers: DS instructions that access no LDS.
 kernel void shuffles(const global uint *x, global uint *y) {
     uint i = get_global_id(0), l = get_local_id(0), value = x[i];
@@ -223,6 +224,7 @@ kernel void shuffles(const global uint *x, global uint *y) {
         value += __builtin_amdgcn_ds_bpermute(4 * (l ^ s), value);
     y[i] = value + __builtin_amdgcn_ds_swizzle(value, 0x041f);
 }
+#endif
 
 // Work-items have arrays in scratch, at the same addresses.
 kernel void scratch_arrays(const global uint *x, global uint *y) {
