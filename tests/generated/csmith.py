@@ -35,7 +35,8 @@ def generate(seed, folder):
     text = made.stdout
     if place != "one":
         text = for_lanes(text, place, chance)
-    text = f"/* {' '.join(command)}; globals: {place} */\n{text}\n#include \"entry.h\"\n"
+    arithmetic = "#define INLINED_ARITHMETIC\n" if chance.random() < 0.7 else ""
+    text = f"/* {' '.join(command)}; globals: {place} */\n{arithmetic}{text}\n#include \"entry.h\"\n"
     source = folder / f"csmith{seed}.c"
     source.write_text(text)
     lanes = LANES[place]
