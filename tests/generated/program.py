@@ -26,6 +26,8 @@ class Program:
     flags: list
     host_flags: list
     note: str = ""
+    # Targets on which it does not run.
+    without: tuple = ()
 
     @property
     def name(self):
