@@ -142,7 +142,13 @@ class Generator:
             return f"({kind})(({operand})({a} {self.chance.choice(['<<', '>>'])} {by}))"
         if form == "divide":
             other = self.expression(operand, depth - 1)
-            a = f"({operand})({a} >> 1)" if signed else a
+            if signed:
+                a = f"({operand})({a} >> 1)"
+            elif bits >= 32 and self.chance.random() < 0.5:
+                a, other = f"opaque_{operand}({a})", f"opaque_{operand}({other})"
+            elif bits >= 32:
+                mask = f"0x{(1 << (bits - 1)) - 1:x}ul"
+                a, other = f"({operand})({a} & {mask})", f"({operand})({other} & {mask})"
             return f"({kind})({a} {self.chance.choice(['/', '%'])} ({operand})({other} | 1))"
         if form == "constant":
             divisor = self.chance.choice([3, 5, 7, 10, 16, 25, 100, self.chance.randint(2, 127)])

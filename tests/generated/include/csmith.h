@@ -20,6 +20,20 @@
 #include <safe_math.h>
 #undef FUNC_NAME
 
+/* Hides from the compiler what it knows of a value. clang-19 divides unsigned integers as if they were small where it knows
+   that their upper bits are equal, which they are in negative numbers made unsigned, too. */
+#ifdef __AMDGCN__
+#define HIDE(value) __asm__("" : "+v"(value))
+#else
+#define HIDE(value) ((void)0)
+#endif
+static uint32_t hide32(uint32_t value) { HIDE(value); return value; }
+static uint64_t hide64(uint64_t value) { HIDE(value); return value; }
+#define safe_div_func_uint32_t_u_u(a, b) (safe_div_func_uint32_t_u_u)(hide32(a), hide32(b))
+#define safe_mod_func_uint32_t_u_u(a, b) (safe_mod_func_uint32_t_u_u)(hide32(a), hide32(b))
+#define safe_div_func_uint64_t_u_u(a, b) (safe_div_func_uint64_t_u_u)(hide64(a), hide64(b))
+#define safe_mod_func_uint64_t_u_u(a, b) (safe_mod_func_uint64_t_u_u)(hide64(a), hide64(b))
+
 #define INT_BIT (sizeof(int) * CHAR_BIT)
 #define _CSMITH_BITFIELD(bits) ((bits) > INT_BIT ? (bits) % INT_BIT : (bits))
 

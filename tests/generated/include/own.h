@@ -55,6 +55,23 @@ static void write_file(const char *name, const void *from, size_t bytes)
 }
 #endif
 
+/* A value of which the compiler knows nothing. clang-19 divides unsigned integers as if they were small where it knows that
+   their upper bits are equal, which they are in negative numbers made unsigned, too. */
+INLINE uint opaque_uint(uint x)
+{
+#ifdef __AMDGCN__
+    __asm__("" : "+v"(x));
+#endif
+    return x;
+}
+INLINE ulong opaque_ulong(ulong x)
+{
+#ifdef __AMDGCN__
+    __asm__("" : "+v"(x));
+#endif
+    return x;
+}
+
 /* Integers of floats, whatever these are. */
 INLINE int int_of_float(float x) { return x > -1.0e9f && x < 1.0e9f ? (int)x : 77; }
 INLINE int int_of_double(double x) { return x > -1.0e9 && x < 1.0e9 ? (int)x : 78; }
