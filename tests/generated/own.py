@@ -169,7 +169,7 @@ class Generator:
                 (1, f"({kind})(({mask} & {a}) | (~{mask} & {b}))"),
                 (1, f"({kind})(({a} << {self.chance.randrange(1, 5)}) + {b})"),
                 (1, f"({kind})({a} > {b} ? {a} - {b} : {b} - {a})"),
-                (1, f"({kind})(((uint){a} & 0xffffffu) * ((uint){b} & 0xffffffu))"),
+                (1, f"({kind})opaque_uint(((uint){a} & 0xffffffu) * ((uint){b} & 0xffffffu))"),
                 (1, f"({kind})((uint)((((ulong)(uint){a} << 32) | (uint){b}) >> {self.chance.randrange(32)}))"),
                 (1, f"({kind})((((uint){a} & 0xffu) << 8) | ((uint){b} & 0xff0000ffu))"))
         if form == "choose":

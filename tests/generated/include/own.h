@@ -56,7 +56,8 @@ static void write_file(const char *name, const void *from, size_t bytes)
 #endif
 
 /* A value of which the compiler knows nothing. clang-19 divides unsigned integers as if they were small where it knows that
-   their upper bits are equal, which they are in negative numbers made unsigned, too. */
+   their upper bits are equal, which they are in negative numbers made unsigned, too; and it adds 24-bit products to 64-bit
+   numbers by an instruction that multiplies 32 bits. */
 INLINE uint opaque_uint(uint x)
 {
 #ifdef __AMDGCN__
