@@ -26,9 +26,9 @@ def generate(seed, folder):
     options += [option for option in CHANCES if chance.random() < 0.15]
     command = ["csmith", "--seed", str(seed), *options]
     try:
-        made = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        made = subprocess.run(command, capture_output=True, text=True, timeout=300)
     except subprocess.TimeoutExpired as late:
-        raise Skipped("csmith takes longer than 30 s") from late
+        raise Skipped("csmith takes longer than 300 s") from late
     if made.returncode != 0:
         raise Skipped(f"csmith ends with status {made.returncode}")
     place = chance.choice(["one", "global", "global", "lds", "private"])
