@@ -89,11 +89,14 @@ fn compile(of: &Path, folder: &Path, target: &str, level: &str) -> Option<Compil
 }
 
 /// Manifests with the code objects compiled anew from the sources beside them, without those of assembly and of kernels that a target
-/// cannot have.
-pub(super) fn compiled(manifests: &[Manifest]) -> Vec<Manifest> {
+/// cannot have; for one target, or all.
+pub(super) fn compiled(manifests: &[Manifest], only: Option<&str>) -> Vec<Manifest> {
     let home = folder("levels");
     let mut made = Vec::new();
-    for target in TARGETS {
+    for target in TARGETS
+        .into_iter()
+        .filter(|&target| only.is_none_or(|only| only == target))
+    {
         for level in LEVELS {
             let folder = home.join(format!("{target}{level}"));
             std::fs::create_dir_all(&folder).expect("the folder is ours");
