@@ -175,7 +175,7 @@ fn a_confined_manifest_writes_its_folder_only() {
 }
 
 #[test]
-fn pipes_are_not_waited_for_and_huge_launches_end() {
+fn pipes_are_not_waited_for_and_endless_repetitions_end() {
     let place = Place::new("sandbox-huge");
     let pipe = place.inside.join("pipe.bin");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -197,19 +197,7 @@ fn pipes_are_not_waited_for_and_huge_launches_end() {
         (run.status, run.stderr)
     };
     let most = u32::MAX;
-    for shape in [
-        format!("grid = [{most}, {most}, {most}]\nworkgroup = [1, 1, 1]"),
-        format!("grid = [{most}, {most}]\nworkgroup = [1, 1]"),
-    ] {
-        let (status, stderr) = huge(&shape);
-        assert!(matches!(status, 2 | 3), "{shape}: {status} {stderr}");
-    }
-    for shape in [
-        format!("grid = [{most}]\nworkgroup = [64]"),
-        format!("grid = [64]\nworkgroup = [64]\nrepeat = {most}"),
-    ] {
-        let (status, stderr) = huge(&shape);
-        assert_eq!(status, 3, "{shape}: {stderr}");
-        assert!(stderr.contains("stopped after"), "{stderr}");
-    }
+    let (status, stderr) = huge(&format!("grid = [64]\nworkgroup = [64]\nrepeat = {most}"));
+    assert_eq!(status, 3, "{stderr}");
+    assert!(stderr.contains("stopped after"), "{stderr}");
 }
