@@ -33,6 +33,7 @@ mod profile;
 mod progress;
 mod report;
 mod run;
+mod sandbox;
 mod session;
 mod shard;
 mod version;
@@ -193,13 +194,18 @@ pub(crate) fn main() -> ExitCode {
         Command::Completions(args) => completions::execute(&args, Cli::command(), &mut out),
         Command::Man(args) => man::execute(&args, Cli::command(), &mut out),
     };
+    ExitCode::from(conclude(result, &mut out))
+}
+
+/// Writes what is still buffered, and reports the error of a command; the exit status.
+fn conclude(result: anyhow::Result<Status>, out: &mut Output) -> u8 {
     match result.and_then(|status| Ok(out.flush().map(|()| status)?)) {
-        Ok(status) => ExitCode::from(status.code()),
+        Ok(status) => status.code(),
         Err(error) => {
             // What was printed before precedes the error.
             let _ = out.flush();
             complain(format_args!("error: {error:#}"));
-            ExitCode::from(code_of(&error))
+            code_of(&error)
         }
     }
 }

@@ -8,6 +8,7 @@ mod array;
 mod check;
 mod compare;
 mod error;
+mod inside;
 pub mod keys;
 pub mod npy;
 mod parse;
@@ -18,6 +19,7 @@ pub use array::Array;
 pub use check::{Check, NO_REASON, Suppression};
 pub use compare::{Comparison, Errors, FirstMismatch, Greatest, Tolerance};
 pub use error::{ManifestError, Place};
+pub use inside::{is_inside, outside};
 pub use runtime::files::read_whole;
 
 pub use crate::dtype::{Dtype, Value};
@@ -172,6 +174,18 @@ const MAX_TEXT: u64 = 8 << 20;
 impl Manifest {
     /// Reads a manifest and the data files that it names.
     pub fn load(path: &Path) -> Result<Manifest, ManifestError> {
+        Manifest::parse(path, &Manifest::text(path)?)
+    }
+
+    /// As [`Manifest::load`], for a manifest of unknown origin: the files that it names to read must be in its folder or
+    /// below it, links resolved.
+    pub fn load_inside(path: &Path) -> Result<Manifest, ManifestError> {
+        let files = parse::Files::inside(path);
+        parse::manifest(path, &Manifest::text(path)?, &files)
+    }
+
+    /// The text of the file.
+    fn text(path: &Path) -> Result<String, ManifestError> {
         let error = |message| ManifestError {
             path: path.to_owned(),
             place: None,
@@ -188,14 +202,13 @@ impl Manifest {
             )));
         }
         let bytes = read_whole(path).map_err(|cause| unreadable(&cause))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|cause| unreadable(&format!("it is no text: {}", cause.utf8_error())))?;
-        Manifest::parse(path, &text)
+        String::from_utf8(bytes)
+            .map_err(|cause| unreadable(&format!("it is no text: {}", cause.utf8_error())))
     }
 
     /// Reads a manifest from text; relative names in it are relative to `path`.
     pub fn parse(path: &Path, text: &str) -> Result<Manifest, ManifestError> {
-        parse::manifest(path, text)
+        parse::manifest(path, text, &parse::Files::anywhere(path))
     }
 
     /// The folder that names in the manifest are relative to.

@@ -200,7 +200,14 @@ impl Checker {
         let code = self.bench.load(self.gfx, &bytes);
         let mut found = None;
         'states: for (number, before) in states.iter().enumerate() {
+            let running = Running {
+                checker: self,
+                items,
+                before,
+                how,
+            };
             let want = self.bench.run_counting(&Interpreter, &code, before, true);
+            drop(running);
             self.runs.set(self.runs.get() + 1);
             self.executed.set(self.executed.get() + want.instructions);
             if let Some(hash) = self.record.borrow_mut().as_mut() {

@@ -77,6 +77,11 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Looks for damage in what translated code is given to call, for tests; what is damaged.
+    fn damage(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The profile since the last call. `None` from an engine that does not profile.
     #[cfg(feature = "jit")]
     fn take_profile(&self) -> Option<crate::jit::profile::Profile> {

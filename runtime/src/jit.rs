@@ -431,6 +431,11 @@ impl Engine for JitEngine {
         Box::new(JitSession::<false>::new(self))
     }
 
+    fn damage(&self) -> Option<&'static str> {
+        let expected = helpers::table(self.options.host);
+        (self.functions != expected).then_some("the table of functions")
+    }
+
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
         let stepper = self.stepper.get_or_init(|| {
             let options = JitOptions {

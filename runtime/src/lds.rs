@@ -1,6 +1,8 @@
 //! The LDS of one workgroup: a buffer in host memory, addressed by offset. The result of an
 //! out-of-range access depends on the target and is determined by the engines.
 
+use std::ops::Range;
+
 use crate::fault::{Access, FaultKind, Private};
 
 /// Largest LDS of any target.
@@ -10,6 +12,9 @@ pub const LDS_MAX: usize = 64 * 1024;
 /// vectors; and as many before and after each LDS with committed pages, since masked-out lanes of
 /// such vectors are slow on missing pages.
 pub const LDS_PADDING: usize = 256;
+
+/// The pattern of guards.
+const GUARD: u8 = 0xa5;
 
 /// Alignment of the first byte, so that host vectors seldom cross cache lines.
 const LINE: usize = 64;
@@ -88,6 +93,31 @@ impl Lds {
         self.buffer[self.start..].as_mut_ptr()
     }
 
+    /// Fills what is before and behind the allocated bytes, as far as translated code could reach by mistake, with a
+    /// pattern. A [`Lds::reset`] to another size may remove a part of it.
+    pub fn set_guards(&mut self) {
+        for range in self.guards() {
+            self.buffer[range].fill(GUARD);
+        }
+    }
+
+    /// Is the pattern of [`Lds::set_guards`] still there?
+    pub fn guards_hold(&self) -> bool {
+        let mut guards = self.guards().into_iter();
+        guards.all(|range| {
+            let (words, rest) = self.buffer[range].as_chunks::<16>();
+            words.iter().all(|word| *word == [GUARD; 16]) && rest.iter().all(|&byte| byte == GUARD)
+        })
+    }
+
+    fn guards(&self) -> [Range<usize>; 2] {
+        let end = self.start + LDS_MAX + LDS_PADDING;
+        [
+            self.start - LDS_PADDING..self.start,
+            self.start + self.size..end,
+        ]
+    }
+
     /// Is this checked mode? Then every access must be announced by [`Lds::check`].
     pub fn is_checked(&self) -> bool {
         self.written.is_some()
@@ -149,6 +179,25 @@ mod tests {
         assert_eq!(lds.bytes(), [0; 64]);
         lds.reset(128);
         assert_eq!(lds.bytes(), [0; 128], "a larger group sees no old bytes");
+    }
+
+    #[test]
+    fn guards_are_all_around() {
+        let mut lds = Lds::new(false);
+        lds.reset(2048);
+        lds.set_guards();
+        assert!(lds.guards_hold());
+        lds.bytes_mut().fill(7);
+        assert!(lds.guards_hold());
+        lds.reset(2048);
+        assert!(lds.guards_hold());
+        let (start, end) = (lds.start, lds.start + LDS_MAX + LDS_PADDING);
+        for at in [start - 256, start - 1, start + 2048, start + 9001, end - 1] {
+            lds.buffer[at] ^= 1;
+            assert!(!lds.guards_hold(), "{at}");
+            lds.buffer[at] ^= 1;
+        }
+        assert!(lds.guards_hold());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use anyhow::Context;
 use runtime::foreign;
 use runtime::object::TargetId;
 use wavelift::compile::{self, DEFAULT_TARGET, Language};
-use wavelift::manifest::{Manifest, Place, read_whole};
+use wavelift::manifest::{Manifest, ManifestError, Place, read_whole};
 use wavelift::{Device, DeviceOptions};
 
 use super::Status;
@@ -29,6 +29,19 @@ pub(super) struct Input {
 
 /// Reads a file. Sources are compiled.
 pub(super) fn load(file: &Path, options: &RunOptions) -> anyhow::Result<Input> {
+    load_by(Manifest::load, file, options)
+}
+
+/// As [`load`]; a manifest may only name files of its folder.
+pub(super) fn load_inside(file: &Path, options: &RunOptions) -> anyhow::Result<Input> {
+    load_by(Manifest::load_inside, file, options)
+}
+
+fn load_by(
+    load: fn(&Path) -> Result<Manifest, ManifestError>,
+    file: &Path,
+    options: &RunOptions,
+) -> anyhow::Result<Input> {
     let name = file.display().to_string();
     match made(file, options)? {
         Some(made) => Ok(Input {
@@ -38,7 +51,7 @@ pub(super) fn load(file: &Path, options: &RunOptions) -> anyhow::Result<Input> {
         }),
         None => Ok(Input {
             name,
-            manifest: Manifest::load(file)?,
+            manifest: load(file)?,
             origins: None,
         }),
     }
@@ -110,6 +123,11 @@ fn refuse_options(kernel: &OneLiner, shown: &str) -> anyhow::Result<()> {
 }
 
 impl Input {
+    /// Is it a manifest that somebody wrote, not one of options?
+    pub(super) fn is_file(&self) -> bool {
+        self.origins.is_none()
+    }
+
     /// Where something is named: file, line and key, or the option.
     pub(super) fn label(&self, place: &Place) -> String {
         let error = self.manifest.error(place, "");

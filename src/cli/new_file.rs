@@ -9,6 +9,8 @@ use anyhow::Context as _;
 use runtime::files::folder_of;
 use tempfile::{Builder, NamedTempFile};
 
+use super::sandbox::{self, Handed};
+
 /// A result that could not be written. What it is about has run.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {what}: {error}")]
@@ -34,8 +36,23 @@ pub(super) struct NewFile {
 enum Kind {
     /// A temporary file in the same folder.
     Beside { file: NamedTempFile, to: PathBuf },
+    /// Such a file of a confined process, which another one puts in its place.
+    Handed { file: File, handed: Handed },
     /// A device or a pipe.
     Direct(File),
+}
+
+impl Kind {
+    /// A temporary file that is to replace `to`.
+    fn beside(file: NamedTempFile, to: PathBuf) -> io::Result<Kind> {
+        match sandbox::hand_over(file.path(), &to)? {
+            None => Ok(Kind::Beside { file, to }),
+            Some(handed) => {
+                let (file, _) = file.keep().map_err(|error| error.error)?;
+                Ok(Kind::Handed { file, handed })
+            }
+        }
+    }
 }
 
 impl NewFile {
@@ -62,16 +79,9 @@ impl NewFile {
                     // The process's mask takes away what it must.
                     let new = || fs::Permissions::from_mode(0o666);
                     builder.permissions(old.as_ref().map_or_else(new, fs::Metadata::permissions));
-                    Kind::Beside {
-                        file: builder.tempfile_in(folder).map_err(|error| error.kind())?,
-                        to,
-                    }
                 }
-                #[cfg(not(unix))]
-                Kind::Beside {
-                    file: builder.tempfile_in(folder).map_err(|error| error.kind())?,
-                    to,
-                }
+                let file = builder.tempfile_in(folder);
+                Kind::beside(file.map_err(|error| error.kind())?, to)?
             }
         };
         Ok(NewFile {
@@ -108,6 +118,7 @@ impl NewFile {
             .map_err(io::IntoInnerError::into_error)?
         {
             Kind::Beside { file, to } => file.persist(to).map(drop).map_err(|error| error.error),
+            Kind::Handed { handed, .. } => handed.put_in_place(),
             Kind::Direct(mut file) => file.flush(),
         }
     }
@@ -127,14 +138,14 @@ impl Write for Kind {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Kind::Beside { file, .. } => file.as_file_mut().write(bytes),
-            Kind::Direct(file) => file.write(bytes),
+            Kind::Handed { file, .. } | Kind::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Kind::Beside { file, .. } => file.as_file_mut().flush(),
-            Kind::Direct(file) => file.flush(),
+            Kind::Handed { file, .. } | Kind::Direct(file) => file.flush(),
         }
     }
 }

@@ -153,6 +153,11 @@ impl RunOptions {
         }
     }
 
+    /// Is translated code kept on disk?
+    pub(super) fn keeps_code(&self) -> bool {
+        self.cache.is_some()
+    }
+
     /// Options of an engine.
     pub(super) fn engine_options(&self, exact_nan: bool) -> EngineOptions {
         let emitter = match self.emitter {

@@ -13,6 +13,7 @@ use super::options::{EngineChoice, RunOptions, engine_name};
 use super::output::{Output, complain};
 use super::progress::Progress;
 use super::report::{DispatchReport, ExpectReport, FaultReport, Report};
+use super::sandbox;
 use super::session::{OutOfTime, Session, TimeLimit};
 
 mod breaks;
@@ -61,6 +62,10 @@ pub(super) struct Args {
     /// written; slow
     #[arg(long)]
     memcheck: bool,
+    /// Confine the process before the kernels run, by the kernel of Linux: it opens no file, has no
+    /// network and starts no program then. A manifest's files must be in its folder
+    #[arg(long)]
+    sandbox: bool,
     /// Count instructions (the interpreter always does)
     #[arg(long)]
     count: bool,
@@ -85,6 +90,7 @@ Examples:
   wavelift run examples/sha256/sha256.gfx600.toml --engine interp --threads 1 --json
   wavelift run examples/saxpy/saxpy.gfx900.toml --trace=saxpy:3:1 --trace-limit 20
   wavelift run examples/saxpy/saxpy.gfx900.toml --break saxpy+0x40 --break-limit 1
+  wavelift run unknown/m.toml --sandbox --timeout 60
 
 Exit status: 0 all ran and every expectation holds; 1 an expectation does not hold; 2 bad usage or
 bad input, nothing ran; 3 the guest faulted or the time was over; 4 it ran, but a result could not be
@@ -97,6 +103,39 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         }
         return Ok(Status::Success);
     }
+    if args.sandbox {
+        args.may_be_confined()?;
+        return sandbox::run(out, |out| run_all(args, out));
+    }
+    run_all(args, out)
+}
+
+impl Args {
+    /// An error if an option needs what a confined run does not have.
+    fn may_be_confined(&self) -> anyhow::Result<()> {
+        if self.files.len() > 1 {
+            anyhow::bail!(
+                "--sandbox confines the process for one run, but {} files are given",
+                self.files.len()
+            );
+        }
+        let others = [
+            ("--trace", self.trace.trace.is_some()),
+            ("--break", self.breaks.any()),
+            ("--coverage", self.coverage.is_some()),
+            ("--cache", self.options.keeps_code()),
+        ];
+        match others.iter().find(|(_, given)| *given) {
+            Some((option, _)) => anyhow::bail!(
+                "{option} opens files while the kernels run, which --sandbox does not permit; give one of them"
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Runs the files one after the other.
+fn run_all(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let watch = match args.breaks.any() {
         true => "--break",
         false => "--trace",
@@ -160,7 +199,10 @@ fn run(
     report: &mut Option<Report>,
     out: &mut Output,
 ) -> anyhow::Result<Status> {
-    let input = input::load(file, &args.options)?;
+    let input = match args.sandbox {
+        true => input::load_inside(file, &args.options)?,
+        false => input::load(file, &args.options)?,
+    };
     let wanted = Wanted::open(&input, &args.print, args.out.as_deref())?;
     let mut options = input.placed(DeviceOptions {
         memcheck: args.memcheck,
@@ -178,6 +220,9 @@ fn run(
     let cover = cover.map(|path| Cover::new(path, &session, target));
     let cover = cover.transpose()?;
 
+    if args.sandbox {
+        sandbox::confine()?;
+    }
     let counting = args.count || engine == EngineKind::Interp;
     let report = report.insert(Report::new(engine_name(engine)));
     let stop = launch_all(&session, counting, limit, report, &mut watch, out)?;

@@ -318,7 +318,7 @@ pub const SECTIONS: [Section; 11] = [
 const COMMAND_LINE: Section = Section {
     title: "Options that change a manifest's meaning",
     about: "`--stack` decides over `stack`; `--dynamic`, `--shuffle` and `--notes` over `[check]`; `--out` over the folder of `[outputs]`; `--target` selects among the code objects of a \
-            bundle. `wavelift run k.co --kernel K --grid N --arg A ... --emit-manifest` prints the manifest of a kernel that is named \
+            bundle; with `--sandbox` all files must be in the manifest's folder, but for those of `--out`. `wavelift run k.co --kernel K --grid N --arg A ... --emit-manifest` prints the manifest of a kernel that is named \
             on the command line.",
     keys: &[],
     example: "",

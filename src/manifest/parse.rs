@@ -11,6 +11,7 @@ use toml::de::DeValue;
 
 use super::compare::Tolerance;
 use super::error::ManifestError;
+use super::inside::{is_inside, outside};
 use super::tree::{Node, Source, Table};
 use super::{
     Arg, Array, Buffer, Check, Dispatch, Dtype, Expectation, Manifest, MemoryPlace, Output, check,
@@ -20,12 +21,51 @@ use super::{
 /// Largest contents of one buffer.
 const MAX_BYTES: i128 = 1 << 40;
 
-pub(super) fn manifest(path: &Path, text: &str) -> Result<Manifest, ManifestError> {
+/// The files that a manifest may name.
+pub(super) struct Files<'a> {
+    /// The folder that names are relative to.
+    folder: &'a Path,
+    /// Only those in that folder.
+    inside: bool,
+}
+
+impl<'a> Files<'a> {
+    /// All files.
+    pub(super) fn anywhere(manifest: &'a Path) -> Files<'a> {
+        Files {
+            folder: manifest.parent().unwrap_or(Path::new("")),
+            inside: false,
+        }
+    }
+
+    /// Those in the manifest's folder.
+    pub(super) fn inside(manifest: &'a Path) -> Files<'a> {
+        Files {
+            inside: true,
+            ..Files::anywhere(manifest)
+        }
+    }
+
+    /// The file that is named to be read.
+    fn named(&self, node: &Node<'_>) -> Result<PathBuf, ManifestError> {
+        let path = self.folder.join(node.string("a file name")?);
+        // What cannot be found is reported when it is read.
+        if self.inside && matches!(is_inside(self.folder, &path), Ok(false)) {
+            return Err(node.error(outside(&foreign::path(&path))));
+        }
+        Ok(path)
+    }
+}
+
+pub(super) fn manifest(
+    path: &Path,
+    text: &str,
+    files: &Files<'_>,
+) -> Result<Manifest, ManifestError> {
     let source = Source { path, text };
     let tree = source.parse(text)?;
     let root = Table::root(&source, &tree);
     root.only(keys::ROOT.names())?;
-    let folder = path.parent().unwrap_or(Path::new(""));
 
     let mut manifest = Manifest {
         path: path.to_owned(),
@@ -39,13 +79,13 @@ pub(super) fn manifest(path: &Path, text: &str) -> Result<Manifest, ManifestErro
     if let Some(node) = root.get("buffers") {
         for (name, node) in node.table("a table of buffers")?.entries() {
             let fixed = manifest.memory.is_some();
-            manifest.buffers.push(buffer(folder, name, fixed, &node)?);
+            manifest.buffers.push(buffer(files, name, fixed, &node)?);
         }
     }
     let dispatches = root.need("dispatch")?;
     for node in dispatches.array("an array of tables: [[dispatch]]")? {
         let fixed = manifest.memory.is_some();
-        let dispatch = dispatch(folder, &manifest.buffers, fixed, &node)?;
+        let dispatch = dispatch(files, &manifest.buffers, fixed, &node)?;
         manifest.dispatches.push(dispatch);
     }
     if manifest.dispatches.is_empty() {
@@ -57,12 +97,9 @@ pub(super) fn manifest(path: &Path, text: &str) -> Result<Manifest, ManifestErro
     if let Some(node) = root.get("expect") {
         for (name, node) in node.table("a table of expectations")?.entries() {
             let index = find(&manifest.buffers, name, &node)?;
-            manifest.expectations.push(expectation(
-                folder,
-                &manifest.buffers[index],
-                index,
-                &node,
-            )?);
+            manifest
+                .expectations
+                .push(expectation(files, &manifest.buffers[index], index, &node)?);
         }
     }
     if let Some(node) = root.get("check") {
@@ -86,9 +123,8 @@ fn find(buffers: &[Buffer], name: &str, node: &Node<'_>) -> Result<usize, Manife
         })
 }
 
-fn read_file(folder: &Path, node: &Node<'_>) -> Result<(PathBuf, Vec<u8>), ManifestError> {
-    let name = node.string("a file name")?;
-    let path = folder.join(name);
+fn read_file(files: &Files<'_>, node: &Node<'_>) -> Result<(PathBuf, Vec<u8>), ManifestError> {
+    let path = files.named(node)?;
     match read_whole(&path) {
         Ok(bytes) => Ok((path, bytes)),
         Err(error) => Err(node.error(format!("cannot read {}: {error}", foreign::path(&path)))),
@@ -96,8 +132,8 @@ fn read_file(folder: &Path, node: &Node<'_>) -> Result<(PathBuf, Vec<u8>), Manif
 }
 
 /// The contents of a `.npy` or `.bin` file.
-fn read_array(folder: &Path, node: &Node<'_>) -> Result<Array, ManifestError> {
-    let (path, bytes) = read_file(folder, node)?;
+fn read_array(files: &Files<'_>, node: &Node<'_>) -> Result<Array, ManifestError> {
+    let (path, bytes) = read_file(files, node)?;
     let array = match path.extension().and_then(|extension| extension.to_str()) {
         Some("npy") => npy::read(&bytes)
             .map_err(|message| node.error(format!("{}: {message}", foreign::path(&path))))?,
@@ -145,7 +181,7 @@ fn address(table: &Table<'_>, key: &str, fixed: bool) -> Result<Option<u64>, Man
 }
 
 fn buffer(
-    folder: &Path,
+    files: &Files<'_>,
     name: &str,
     fixed: bool,
     node: &Node<'_>,
@@ -154,7 +190,7 @@ fn buffer(
     table.only(keys::BUFFER.names())?;
     let array = if let Some(file) = table.get("file") {
         table.only(["file", "address"])?;
-        read_array(folder, &file)?
+        read_array(files, &file)?
     } else if let Some(bytes) = table.get("bytes") {
         table.only(["bytes", "undefined", "address"])?;
         Array::raw(zeros(bytes.integer_in(1..MAX_BYTES + 1)?, &bytes)?)
@@ -306,7 +342,7 @@ fn three(
 }
 
 fn dispatch(
-    folder: &Path,
+    files: &Files<'_>,
     buffers: &[Buffer],
     fixed: bool,
     node: &Node<'_>,
@@ -354,7 +390,7 @@ fn dispatch(
     }
     let kernarg = match (table.get("kernarg"), &arg_list) {
         (None, _) => None,
-        (Some(node), None) => Some(read_array(folder, &node)?.bytes),
+        (Some(node), None) => Some(read_array(files, &node)?.bytes),
         (Some(node), Some(_)) => {
             return Err(node.error("give either `args` or `kernarg`, which has all arguments"));
         }
@@ -366,7 +402,7 @@ fn dispatch(
     };
     Ok(Dispatch {
         place: node.place(),
-        code_object: folder.join(code_object.string("a file name")?),
+        code_object: files.named(&code_object)?,
         code_object_place: code_object.place(),
         code_address: address(&table, "code_address", fixed)?,
         kernel: kernel.string("a kernel's name")?.to_owned(),
@@ -516,14 +552,14 @@ fn outputs(buffers: &[Buffer], node: &Node<'_>) -> Result<Vec<Output>, ManifestE
 }
 
 fn expectation(
-    folder: &Path,
+    files: &Files<'_>,
     spec: &Buffer,
     buffer: usize,
     node: &Node<'_>,
 ) -> Result<Expectation, ManifestError> {
     let table = node.table("a table such as { file = \"y.expected.npy\" }")?;
     table.only(keys::EXPECT.names())?;
-    let array = expected(folder, spec, &table, node)?;
+    let array = expected(files, spec, &table, node)?;
     let (abs, rel, ulp) = (table.get("abs"), table.get("rel"), table.get("ulp"));
     let bound = |node: Option<Node<'_>>| match node {
         None => Ok(0.0),
@@ -559,7 +595,7 @@ fn expectation(
 
 /// The right contents of a buffer: from a file, listed, or the same value everywhere.
 fn expected(
-    folder: &Path,
+    files: &Files<'_>,
     spec: &Buffer,
     table: &Table<'_>,
     node: &Node<'_>,
@@ -585,7 +621,7 @@ fn expected(
             Some(ty) => {
                 Err(ty.error("a file has its own type; `type` belongs to `values` and `fill`"))
             }
-            None => read_array(folder, given),
+            None => read_array(files, given),
         };
     }
     let dtype = match (ty, spec.array.dtype) {

@@ -38,6 +38,8 @@ mod progress;
 mod races;
 mod reference;
 mod run;
+#[cfg(unix)]
+mod sandbox;
 mod shards;
 mod stack;
 mod trace;

@@ -12,4 +12,5 @@ mod kernels;
 mod lowering;
 mod oracles;
 mod passes;
+mod sandbox;
 mod status;

@@ -3,7 +3,7 @@
 //! compiled one.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::LoadedCode;
 
+mod guard;
 mod limit;
 
 use limit::Limit;
@@ -96,16 +97,17 @@ const HEADER: usize = 8 + 16 + 32;
 const MAX_FILE: u64 = 256 << 20;
 
 impl Folder {
-    /// Creates the directory if missing, and tests that files can be written into it. Its files have
-    /// about `limit` bytes at most.
+    /// Creates the directory if missing, for this user only, and tests that files can be written into
+    /// it. A directory that others may write is refused. Its files have about `limit` bytes at most.
     pub(super) fn open(path: &Path, limit: Option<u64>) -> io::Result<Folder> {
-        fs::create_dir_all(path)?;
+        guard::create_folder(path)?;
+        guard::check_folder(path)?;
         let folder = Folder {
             path: path.into(),
             limit: limit.map(Limit::new),
         };
         let probe = folder.temporary();
-        File::create(&probe)?;
+        guard::create(&probe)?;
         fs::remove_file(&probe)?;
         Ok(folder)
     }
@@ -123,9 +125,9 @@ impl Folder {
     }
 
     /// The object under `key`. Files that are damaged, or written by another version of the
-    /// translator, are ignored.
+    /// translator, are ignored, and so are links, pipes and files that another user may have written.
     pub(super) fn read(&self, key: &Key) -> Option<Object> {
-        let file = File::open(self.file(key)).ok()?;
+        let file = guard::open(&self.file(key)).ok()?;
         let mut bytes = Vec::new();
         (&file).take(MAX_FILE).read_to_end(&mut bytes).ok()?;
         let (body, hash) = bytes.split_last_chunk::<32>()?;
@@ -146,7 +148,7 @@ impl Folder {
         let hash = Sha256::digest(&bytes);
         bytes.extend_from_slice(&hash);
         let temporary = self.temporary();
-        let written = File::create_new(&temporary)
+        let written = guard::create(&temporary)
             .and_then(|mut file| file.write_all(&bytes))
             .and_then(|()| fs::rename(&temporary, self.file(key)));
         if written.is_err() {

@@ -26,10 +26,15 @@ use crate::sanitizer::{Known, MAX_WAVES};
 const ROUNDS: u32 = 64;
 
 /// A temporary of 64 lanes, aligned so that no host vector crosses a cache line.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 #[repr(align(64))]
-#[expect(dead_code, reason = "only code looks into it")]
 struct Slot([u32; LANES]);
+
+/// What is in the slots before and behind those of the regions. Code that writes there is wrong.
+const GUARD: Slot = Slot([0x5a5a_a5a5; LANES]);
+
+/// The slots with [`GUARD`].
+const GUARDS: usize = 2;
 
 thread_local! {
     /// Frame slots for the next session of this thread.
@@ -61,8 +66,10 @@ struct Last {
 
 /// The state of running code.
 struct Machine<const PROFILE: bool> {
-    /// Frame slots of the regions.
+    /// Frame slots of the regions, with a guard before and behind them; or none.
     frame: Vec<Slot>,
+    /// How many there are without the guards.
+    slots: usize,
     /// The surroundings are set for each iteration, all that depends on the wave before each entry.
     ctx: Context,
     /// The scalar registers that the waves of a workgroup began with.
@@ -81,7 +88,23 @@ struct Observed {
 
 impl<const PROFILE: bool> Drop for Machine<PROFILE> {
     fn drop(&mut self) {
-        FRAME.replace(std::mem::take(&mut self.frame));
+        let frame = std::mem::take(&mut self.frame);
+        let whole = frame.first().is_none_or(|slot| *slot == GUARD)
+            && frame.last().is_none_or(|slot| *slot == GUARD);
+        if whole {
+            FRAME.replace(frame);
+        } else if !std::thread::panicking() {
+            panic!("bug: translated code wrote outside of its frame");
+        }
+    }
+}
+
+impl<const PROFILE: bool> Drop for JitSession<'_, PROFILE> {
+    fn drop(&mut self) {
+        let functions = self.nearby.engine.functions.as_ptr();
+        if self.machine.ctx.functions != functions && !std::thread::panicking() {
+            panic!("bug: translated code wrote to what it is given");
+        }
     }
 }
 
@@ -150,16 +173,22 @@ impl Nearby<'_> {
 
 impl<const PROFILE: bool> Machine<PROFILE> {
     fn new(engine: &JitEngine) -> Self {
-        let mut frame = FRAME.take();
-        Machine {
-            ctx: Context {
-                frame: frame.as_mut_ptr().cast(),
-                ..Context::new(engine.functions.as_ptr())
-            },
+        let frame = FRAME.take();
+        let mut machine = Machine {
+            ctx: Context::new(engine.functions.as_ptr()),
+            slots: frame.len().saturating_sub(GUARDS),
             frame,
             starts: Vec::new(),
             observed: None,
-        }
+        };
+        machine.set_frame();
+        machine
+    }
+
+    /// Tells code where its slots are.
+    fn set_frame(&mut self) {
+        let slots = self.frame.get_mut(1..).unwrap_or_default();
+        self.ctx.frame = slots.as_mut_ptr().cast();
     }
 
     /// Waves of `group` run now.
@@ -183,15 +212,17 @@ impl<const PROFILE: bool> Machine<PROFILE> {
     /// Allocates frame slots for a region.
     #[cold]
     fn enlarge(&mut self, slots: usize) {
-        self.frame.resize(slots, Slot([0; LANES]));
-        self.ctx.frame = self.frame.as_mut_ptr().cast();
+        self.frame.resize(slots + GUARDS, GUARD);
+        (self.frame[0], self.frame[slots + 1]) = (GUARD, GUARD);
+        self.slots = slots;
+        self.set_frame();
     }
 
     /// Waves of the group of `surround` enter a region by this entry now, each with as much of the fuel as code can
     /// have at a time.
     #[inline(always)]
     fn prepare(&mut self, region: &Region, entry: u32, fuel: u64) {
-        if self.frame.len() < region.slots {
+        if self.slots < region.slots {
             self.enlarge(region.slots);
         }
         self.ctx.entry = entry;

@@ -261,20 +261,63 @@ fn relative_relocations_move_pointers() {
     assert_eq!(values, [pair(1, 3), pair(4, 6)]);
 }
 
-/// The symbols object with the type of its first relocation and the addend replaced.
-fn with_relocation(kind: u32, addend: i64) -> Vec<u8> {
-    let object = parse(SYMBOLS);
-    let first = object.relocations()[0];
+/// Where the first relocation of the symbols object lies.
+fn first_relocation() -> usize {
+    let first = parse(SYMBOLS).relocations()[0];
     let entry = [
         first.offset.to_le_bytes(),
         (u64::from(first.symbol) << 32 | 3).to_le_bytes(),
         4_i64.to_le_bytes(),
     ]
     .concat();
-    let at = SYMBOLS
+    SYMBOLS
         .windows(24)
         .position(|window| window == entry)
-        .expect("the entry");
+        .expect("the entry")
+}
+
+#[test]
+fn relocations_outside_of_the_segments_are_refused() {
+    let object = parse(SYMBOLS);
+    let at = first_relocation();
+    let start = object.image_start();
+    let end = start + object.image_size();
+    let far = [
+        1 << 40,
+        1 << 63,
+        u64::MAX - 8,
+        u64::MAX - 7,
+        u64::MAX - 3,
+        u64::MAX,
+    ];
+    let near = [
+        start.wrapping_sub(1),
+        start.wrapping_sub(8),
+        end - 7,
+        end - 1,
+        end,
+        end + 1,
+    ];
+    for offset in far.into_iter().chain(near) {
+        let file = patched(SYMBOLS, at, &offset.to_le_bytes());
+        assert!(CodeObject::parse(&file).is_err(), "at {offset:#x}");
+    }
+    for symbol in [1 << 16, u32::MAX] {
+        let info = u64::from(symbol) << 32 | 3;
+        let file = patched(SYMBOLS, at + 8, &info.to_le_bytes());
+        assert!(CodeObject::parse(&file).is_err(), "symbol {symbol}");
+    }
+    // A value is only data of the guest, wherever it points.
+    for addend in [i64::MIN, i64::MAX, -1] {
+        let file = patched(SYMBOLS, at + 16, &addend.to_le_bytes());
+        assert!(load(&parse(&file), 0x10_0000).is_ok());
+    }
+}
+
+/// The symbols object with the type of its first relocation and the addend replaced.
+fn with_relocation(kind: u32, addend: i64) -> Vec<u8> {
+    let first = parse(SYMBOLS).relocations()[0];
+    let at = first_relocation();
     let info = (u64::from(first.symbol) << 32 | u64::from(kind)).to_le_bytes();
     patched(
         &patched(SYMBOLS, at + 8, &info),

@@ -5,10 +5,11 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 use runtime::foreign;
-use wavelift::manifest::{Array, npy};
+use wavelift::manifest::{Array, Manifest, is_inside, npy, outside};
 
 use super::super::input::Input;
 use super::super::new_file::{NewFile, Unwritten};
+use super::super::sandbox;
 
 /// An output that is opened before the run, so that what cannot be written is reported then.
 pub(super) struct Opened {
@@ -42,6 +43,10 @@ pub(super) fn open(input: &Input, folder: Option<&Path>) -> anyhow::Result<Vec<O
             }
             _ => {}
         }
+        if folder.is_none() && sandbox::is_on() && input.is_file() {
+            let fault = misplaced(manifest, &path);
+            fault.map_or(Ok(()), |message| Err(input.error(&output.place, message)))?;
+        }
         let file = NewFile::create(&path).map_err(|error| {
             let message = format!("cannot write {}: {error}", foreign::path(&path));
             input.error(&output.place, message)
@@ -53,6 +58,25 @@ pub(super) fn open(input: &Input, folder: Option<&Path>) -> anyhow::Result<Vec<O
         })
     });
     files.collect()
+}
+
+/// Why a confined run does not write a file that its manifest names, if there is a reason.
+fn misplaced(manifest: &Manifest, path: &Path) -> Option<String> {
+    let shown = foreign::path(path);
+    match is_inside(manifest.folder(), path) {
+        Ok(true) => {}
+        Ok(false) => return Some(outside(&shown)),
+        Err(error) => return Some(format!("cannot write {shown}: {error}")),
+    }
+    let objects = manifest.dispatches.iter();
+    let objects = objects.map(|dispatch| dispatch.code_object.as_path());
+    let real = path.canonicalize().ok()?;
+    let mut read = objects.chain([manifest.path.as_path()]);
+    let same = read.find(|read| read.canonicalize().is_ok_and(|read| read == real))?;
+    let same = foreign::path(same);
+    Some(format!(
+        "{shown} would replace {same}, which this run reads"
+    ))
 }
 
 /// A file name that stays inside a folder.

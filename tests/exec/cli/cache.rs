@@ -62,7 +62,7 @@ fn a_second_run_translates_nothing() {
 
 #[test]
 fn what_does_not_verify_is_translated_and_written_again() {
-    let cache = folder("cache-damage");
+    let cache = folder("cache-damage").join("code");
     assert_eq!(regions(&run(MANIFEST, &cache)), (1, 0));
     let [path] = &files(&cache)[..] else {
         panic!("one region is one file");
@@ -93,7 +93,7 @@ fn what_does_not_verify_is_translated_and_written_again() {
 
 #[test]
 fn options_that_change_code_have_code_of_their_own() {
-    let cache = folder("cache-options");
+    let cache = folder("cache-options").join("code");
     let path = cache.to_str().expect("the path is text");
     let args = ["run", MANIFEST, "--cache", path, "--json"];
     for (i, more) in [&[][..], &["--exact-nan"], &["--count"]].iter().enumerate() {
@@ -111,7 +111,7 @@ fn options_that_change_code_have_code_of_their_own() {
 
 #[test]
 fn two_processes_at_once_do_not_disturb_one_another() {
-    let cache = folder("cache-race");
+    let cache = folder("cache-race").join("code");
     std::thread::scope(|scope| {
         let runs: Vec<_> = (0..4)
             .map(|_| scope.spawn(|| regions(&run("examples/matmul/matmul.gfx900.toml", &cache))))
@@ -146,8 +146,45 @@ fn a_folder_that_cannot_be_written_is_bad_input() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_folder_that_others_may_write_is_bad_input() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let cache = folder("cache-open");
+    assert_eq!(regions(&run(MANIFEST, &cache.join("own"))), (1, 0));
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(cache.join("own"), open).expect("it is ours");
+    let run = run(MANIFEST, &cache.join("own"));
+    assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+    let wanted = "own: others may write to it (mode 0777), so that what is kept there could be anyone's code; chmod go-w \
+                  protects it\n";
+    assert!(run.stderr.ends_with(wanted), "{}", run.stderr);
+}
+
+/// Code of another kernel, whose checksum is right, under this one's key.
+#[test]
+fn code_of_another_key_is_not_executed() {
+    let home = folder("cache-swapped");
+    let (mine, other) = (home.join("mine"), home.join("other"));
+    assert_eq!(regions(&run(MANIFEST, &mine)), (1, 0));
+    assert_eq!(
+        regions(&run("examples/saxpy/saxpy.gfx803.toml", &other)),
+        (1, 0)
+    );
+    let [path] = &files(&mine)[..] else {
+        panic!("one region is one file");
+    };
+    let good = std::fs::read(path).expect("it can be read");
+    let wrong = std::fs::read(&files(&other)[0]).expect("it can be read");
+    assert_ne!(good, wrong);
+    std::fs::write(path, wrong).expect("it can be written");
+    assert_eq!(regions(&run(MANIFEST, &mine)), (1, 0));
+    assert_eq!(std::fs::read(path).expect("it can be read"), good);
+}
+
+#[test]
 fn bench_takes_the_cache_too() {
-    let cache = folder("cache-bench");
+    let cache = folder("cache-bench").join("code");
     let path = cache.to_str().expect("the path is text");
     let args = [
         "bench",

@@ -14,7 +14,7 @@ const ELSEWHERE: [(&str, &str); 3] = [
 ];
 
 /// Pages whose commands are run here.
-const HERE: [&str; 22] = [
+const HERE: [&str; 23] = [
     "ARCHITECTURE.md",
     "docs/check.md",
     "docs/dynamic.md",
@@ -35,6 +35,7 @@ const HERE: [&str; 22] = [
     "docs/record.md",
     "docs/rocm.md",
     "docs/rust.md",
+    "docs/sandbox.md",
     "docs/shards.md",
     "docs/trace.md",
 ];
@@ -97,6 +98,8 @@ fn commands_that_need_nothing() {
         "docs/introduction.md",
         "docs/how-it-works.md",
         "docs/findings.md",
+        #[cfg(target_os = "linux")]
+        "docs/sandbox.md",
         "docs/shards.md",
         "docs/trace.md",
     ] {

@@ -331,6 +331,35 @@ fn scalar_loads_outside_memory() {
     });
 }
 
+/// Addresses of this process, passed as arguments: they are outside of guest memory, and nothing there changes.
+#[test]
+fn addresses_of_the_host_process() {
+    let heap = vec![BEFORE; 4096].into_boxed_slice();
+    let stack = [BEFORE; 64];
+    let address = |of: *const u32| of.expose_provenance() as u64;
+    on_hosts(|host| {
+        let places = [
+            address(&heap[2048]),
+            address(&stack[32]),
+            traps as *const () as u64,
+            std::ptr::from_ref(host).expose_provenance() as u64,
+        ];
+        for (kernel, access, bytes) in ACCESSES {
+            for address in places.map(|place| place & !7) {
+                let kind = memory(access, address, bytes);
+                host.check(kernel, address, 17, &End::Fault(kind, Some(17)));
+            }
+        }
+        for address in places.map(|place| place & !3) {
+            let kind = memory(Access::Read, address, 4);
+            host.check("scalar4", address, 64, &End::Fault(kind, None));
+            let kind = memory(Access::Execute, address, 4);
+            host.check("jump", address, 64, &End::Fault(kind, None));
+        }
+        assert!(heap.iter().chain(&stack).all(|&word| word == BEFORE));
+    });
+}
+
 #[test]
 fn jumps_to_where_no_code_is() {
     on_hosts(|host| {

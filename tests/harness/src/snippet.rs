@@ -183,6 +183,39 @@ pub struct Setup {
 /// Address space at a fixed address. It decides where the zone lies in guest memory.
 pub const FIXED: u64 = 4 << 30;
 
+/// A wave between guards, which no engine may write.
+struct Guarded(Vec<WaveState>);
+
+impl Guarded {
+    const PATTERN: u32 = 0x5a5a_a5a5;
+
+    fn new() -> Guarded {
+        // Zeros of the host, so that only the pages that are used are committed.
+        let mut waves = bytemuck::zeroed_vec::<WaveState>(3);
+        for (first, row) in Guarded::places() {
+            waves[first].vector_mut(row).fill(Guarded::PATTERN);
+        }
+        waves[2].sgpr.fill(Guarded::PATTERN);
+        (waves[1].vgpr_count, waves[1].sgpr_count) = (256, 104);
+        Guarded(waves)
+    }
+
+    /// The last registers of the wave before, and the first ones of that behind.
+    fn places() -> impl Iterator<Item = (usize, usize)> {
+        let before = (512 - 16..512).map(|row| (0, row));
+        before.chain((0..16).map(|row| (2, row)))
+    }
+
+    fn wave(&mut self) -> &mut WaveState {
+        &mut self.0[1]
+    }
+
+    fn hold(&self) -> bool {
+        let good = |words: &[u32]| words.iter().all(|&word| word == Guarded::PATTERN);
+        good(&self.0[2].sgpr) && Guarded::places().all(|(wave, row)| good(self.0[wave].vector(row)))
+    }
+}
+
 /// A place to run snippets in: guest memory with one buffer. Use one per thread.
 pub struct Bench {
     memory: Memory,
@@ -250,11 +283,14 @@ impl Bench {
             true => Some(memory.alloc_for(Purpose::Code, SCRATCH_AT as u64, 4096)?),
             false => None,
         };
+        let mut lds = Lds::new(checked);
+        lds.reset(LDS);
+        lds.set_guards();
         Ok(Bench {
             memory,
             zone,
             read_only,
-            lds: Mutex::new(Lds::new(checked)),
+            lds: Mutex::new(lds),
             checked,
         })
     }
@@ -512,7 +548,8 @@ impl Bench {
         before: &State,
         counting: bool,
     ) -> Outcome {
-        let mut wave = WaveState::new_boxed();
+        let mut waves = Guarded::new();
+        let wave = waves.wave();
         wave.sgpr = before.sgpr;
         wave.scc = before.scc;
         wave.mode = before.mode;
@@ -571,7 +608,7 @@ impl Bench {
                 counting,
                 stats: &mut stats,
             };
-            exit = engine.run(&mut wave, &mut group, &mut fuel);
+            exit = engine.run(wave, &mut group, &mut fuel);
             match &exit {
                 Exit::Yield => {}
                 Exit::Barrier => {
@@ -579,7 +616,7 @@ impl Bench {
                         state.memory.hash(&mut hash);
                         state.lds.hash(&mut hash);
                     }
-                    last = Some(self.observe(&wave, &lds, code.gfx()));
+                    last = Some(self.observe(wave, &lds, code.gfx()));
                 }
                 Exit::Fault(fault) if fault.pc == end && last.is_some() => {
                     exit = Exit::End;
@@ -590,7 +627,7 @@ impl Bench {
         }
         let mut state = match (last, &exit) {
             (Some(state), Exit::End) => state,
-            _ => self.observe(&wave, &lds, code.gfx()),
+            _ => self.observe(wave, &lds, code.gfx()),
         };
         state.barriers = hash.finish();
         if let Some(block) = self.read_only {
@@ -601,6 +638,10 @@ impl Bench {
             let same = now == before.memory[..SCRATCH_AT];
             assert!(same, "read-only memory has changed");
         }
+        assert!(waves.hold(), "the guards of the registers have changed");
+        assert!(lds.guards_hold(), "the guards of the LDS have changed");
+        assert!(self.holds(code), "the code has changed");
+        assert_eq!(engine.damage(), None, "changed");
         Outcome {
             exit,
             state,
@@ -609,6 +650,14 @@ impl Bench {
             fallbacks: stats.fallback_names.into_keys().collect(),
             exports: stats.exports,
         }
+    }
+
+    /// Is the code in guest memory, which snippets may not write, as it was loaded?
+    fn holds(&self, code: &LoadedCode) -> bool {
+        let want = code.bytes_at(code.base()).unwrap_or_default();
+        let mut now = vec![0; want.len()];
+        let read = self.memory.read_bytes(code.base(), &mut now);
+        read.is_ok() && now == want
     }
 
     /// What can be seen now.

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
+use super::guard;
+
 /// Suffix of files with code.
 const CODE: &str = ".code";
 
@@ -79,7 +81,7 @@ struct Entry {
 /// Removes abandoned files, and the files used least recently while all together have more than
 /// `limit` bytes. Returns the size of the rest; none if another process sweeps already.
 fn sweep(folder: &Path, limit: u64) -> io::Result<Option<u64>> {
-    let lock = File::create(folder.join(LOCK))?;
+    let lock = guard::lock(&folder.join(LOCK))?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(None),
