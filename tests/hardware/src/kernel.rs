@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use frontend::{Encoding, Gfx, Inst, LANES, Op, isa};
+use frontend::{Encoding, Gfx, Inst, LANES, Op};
 use fuzz::program::Rows;
 use runtime::object::KernelDescriptor;
 
@@ -572,9 +572,4 @@ pub fn descriptor() -> KernelDescriptor {
         properties: 1 << 3,
         ..KernelDescriptor::default()
     }
-}
-
-/// Does the target have an instruction of this name?
-pub fn has_row(gfx: Gfx, name: &str) -> bool {
-    isa::all().any(|desc| desc.name_on(gfx) == name && desc.opcodes.get(gfx).is_some())
 }
