@@ -313,7 +313,7 @@ impl Maker {
                 let code = head.code.iter().filter(|code| code.targets.contains(&gfx));
                 for code in code {
                     self.count += 1;
-                    if self.count % self.every == 0 {
+                    if self.count.is_multiple_of(self.every) {
                         self.head(file, (n, b), head, &code.words)?;
                     }
                 }
