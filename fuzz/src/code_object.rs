@@ -265,7 +265,7 @@ fn symbol(name: usize, section: u16, kind: SymbolType, value: usize, size: usize
 }
 
 /// The inverse of [`KernelDescriptor::parse`].
-fn descriptor_bytes(d: &KernelDescriptor) -> [u8; DESCRIPTOR_SIZE as usize] {
+pub fn descriptor_bytes(d: &KernelDescriptor) -> [u8; DESCRIPTOR_SIZE as usize] {
     let mut bytes = [0; DESCRIPTOR_SIZE as usize];
     let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
     put(0, &d.group_segment_fixed_size.to_le_bytes());

@@ -399,7 +399,8 @@ impl Rows {
         }
     }
 
-    pub(crate) fn opcode(&self, encoding: Encoding, name: &str) -> u32 {
+    /// The opcode of a row by its name on the target.
+    pub fn opcode(&self, encoding: Encoding, name: &str) -> u32 {
         isa::all()
             .filter(|desc| desc.encoding == encoding && desc.name_on(self.gfx) == name)
             .find_map(|desc| desc.opcodes.get(self.gfx))
@@ -407,49 +408,56 @@ impl Rows {
             .into()
     }
 
-    pub(crate) fn sop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
+    /// An instruction of SOP1.
+    pub fn sop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sop1, name);
         (0x17d << 23 | d << 16 | op << 8 | s).to_le_bytes().to_vec()
     }
 
-    pub(crate) fn sop2(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
+    /// An instruction of SOP2.
+    pub fn sop2(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sop2, name);
         let word: u32 = 0x2 << 30 | op << 23 | d << 16 | s1 << 8 | s0;
         word.to_le_bytes().to_vec()
     }
 
-    pub(crate) fn sopk(&self, name: &str, d: u32, imm: u32) -> Vec<u8> {
+    /// An instruction of SOPK.
+    pub fn sopk(&self, name: &str, d: u32, imm: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sopk, name);
         let word: u32 = 0xb << 28 | op << 23 | d << 16 | imm & 0xffff;
         word.to_le_bytes().to_vec()
     }
 
-    pub(crate) fn sopc(&self, name: &str, s0: u32, s1: u32) -> Vec<u8> {
+    /// An instruction of SOPC.
+    pub fn sopc(&self, name: &str, s0: u32, s1: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sopc, name);
         let word: u32 = 0x17e << 23 | op << 16 | s1 << 8 | s0;
         word.to_le_bytes().to_vec()
     }
 
     /// A branch over `bytes` bytes (backward if negative).
-    pub(crate) fn branch(&self, name: &str, bytes: i32) -> Vec<u8> {
+    pub fn branch(&self, name: &str, bytes: i32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sopp, name);
         let word: u32 = 0x17f << 23 | op << 16 | (bytes / 4) as u32 & 0xffff;
         word.to_le_bytes().to_vec()
     }
 
-    pub(crate) fn vop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
+    /// An instruction of VOP1.
+    pub fn vop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Vop1, name);
         let word: u32 = 0x3f << 25 | d << 17 | op << 9 | s;
         word.to_le_bytes().to_vec()
     }
 
-    pub(crate) fn vop2(&self, name: &str, d: u32, s0: u32, v1: u32) -> Vec<u8> {
+    /// An instruction of VOP2.
+    pub fn vop2(&self, name: &str, d: u32, s0: u32, v1: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Vop2, name);
         let word: u32 = op << 25 | d << 17 | v1 << 9 | s0;
         word.to_le_bytes().to_vec()
     }
 
-    pub(crate) fn vop3(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
+    /// An instruction of VOP3 with two sources.
+    pub fn vop3(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Vop3, name);
         let words: [u32; 2] = [0x34 << 26 | op << 16 | d, s1 << 9 | s0];
         words.into_iter().flat_map(u32::to_le_bytes).collect()

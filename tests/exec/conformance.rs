@@ -7,10 +7,12 @@ mod state;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use frontend::{Encoding, Gfx, Inst};
+use frontend::{Gfx, Inst};
 use fuzz::checker::may_fall_back;
-use harness::case::assign::{Assign, Lanes, Place, Value};
-use harness::case::{Block, CaseFile, Head, Line, Outcome};
+pub(crate) use harness::case::batch::instructions;
+use harness::case::batch::{batches, masks, uses_memory};
+use harness::case::state::{Run, Wrong};
+use harness::case::{Block, CaseFile, Outcome};
 use lower::jit::HostLevel;
 use lower::options::Forms;
 use runtime::engine::Emitter;
@@ -18,7 +20,7 @@ use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
 use runtime::{Engine, Exit, LoadedCode};
 
-use state::{Run, World, Wrong};
+use state::{EngineRun, World};
 
 /// The directory of the case files.
 pub(crate) fn directory() -> PathBuf {
@@ -105,16 +107,6 @@ fn engines() -> Vec<Named> {
 /// See [`engines`].
 const ON_EVERY_TARGET: usize = 2;
 
-/// EXEC masks that cases run under.
-const MASKS: [(&str, u64); 6] = [
-    ("full", !0),
-    ("empty", 0),
-    ("even", 0x5555_5555_5555_5555),
-    ("odd", 0xaaaa_aaaa_aaaa_aaaa),
-    ("one", 1 << 37),
-    ("half", 0xffff_ffff),
-];
-
 /// Failures that are printed in full.
 const SHOWN: usize = 40;
 
@@ -185,26 +177,6 @@ fn check(chapter: &str) {
     );
 }
 
-/// Decodes the words of a head and compares the text.
-pub(crate) fn instructions(gfx: Gfx, head: &Head, words: &[u32]) -> Result<Vec<Inst>, String> {
-    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    let (mut at, mut text, mut insts) = (0, String::new(), Vec::new());
-    while at < bytes.len() {
-        let inst = frontend::decode(gfx, &bytes[at..]).map_err(|e| e.to_string())?;
-        if at > 0 {
-            text.push_str(" ; ");
-        }
-        text.push_str(&inst.text(gfx));
-        at += usize::from(inst.len);
-        insts.push(inst);
-    }
-    if text == head.text {
-        Ok(insts)
-    } else {
-        Err(format!("the words mean `{text}`"))
-    }
-}
-
 /// Where a failure is.
 struct At<'a> {
     text: &'a str,
@@ -239,60 +211,35 @@ fn run_head(
     failures: &mut Failures,
 ) {
     let code = world.load(gfx, words);
-    let scalar = insts.iter().all(|inst| {
-        use Encoding::*;
-        matches!(inst.desc.encoding, Sop1 | Sop2 | Sopk | Sopc | Sopp | Smem)
-    });
     let handed = insts.iter().filter(|inst| may_fall_back(gfx, inst));
     let handed: Vec<&'static str> = handed.map(|inst| inst.desc.name).collect();
-    let accesses = insts.iter().any(|inst| {
-        use Encoding::*;
-        matches!(
-            inst.desc.encoding,
-            Smem | Ds | Flat | Global | Scratch | Mubuf | Mtbuf | Mimg | Exp | Vintrp
-        )
-    });
     let lines = block
         .lines
         .iter()
         .filter(|line| line.only.as_ref().is_none_or(|only| only.contains(&gfx)));
     for batch in batches(lines) {
-        let memory = accesses || batch.iter().any(|line| mentions_memory(line));
-        let explicit = batch[0]
-            .input
-            .iter()
-            .find_map(|a| match (&a.place, &a.value) {
-                (Place::Sgpr(126, 2), Value::Bits(bits)) => Some(
-                    u64::from(bits.hex[0]) | u64::from(bits.hex.get(1).copied().unwrap_or(0)) << 32,
-                ),
-                _ => None,
-            });
-        let given = [("given", explicit.unwrap_or(0))];
-        let faults = matches!(batch[0].outcome, Outcome::Fault { .. });
-        let masks = match explicit {
-            Some(_) => &given[..],
-            None if faults => &MASKS[..1],
-            None if scalar => &MASKS[..2],
-            None => &MASKS[..],
-        };
+        let memory = uses_memory(insts, &batch);
+        let masks = masks(insts, &batch);
         let mut failed: Vec<(&'static str, &str, Vec<Wrong>)> = Vec::new();
         for (turn, &(mask, exec)) in masks.iter().enumerate() {
             let run = Run {
                 lines: &batch,
                 exec,
                 turn,
-                bytes: words.len() as i64 * 4,
                 memory,
+            };
+            let engine_run = EngineRun {
+                prepared: world.prepare(&code, &run),
+                bytes: words.len() as i64 * 4,
                 handed: &handed,
             };
-            let prepared = world.prepare(&code, &run);
             for named in engines {
                 // One mask shows it.
                 if failed.iter().any(|&(name, ..)| name == named.name) {
                     continue;
                 }
                 let at = Running(at.file, batch[0].line, gfx, at.text, named.name);
-                let wrong = world.run(&*named.engine, &code, &run, &prepared);
+                let wrong = world.run(&*named.engine, &code, &run, &engine_run);
                 drop(at);
                 if !wrong.is_empty() {
                     failed.push((named.name, mask, wrong));
@@ -314,55 +261,6 @@ fn run_head(
         }
     }
     world.unload(code);
-}
-
-/// Does a line set or expect memory?
-fn mentions_memory(line: &Line) -> bool {
-    line.input
-        .iter()
-        .chain(&line.output)
-        .any(|a| matches!(a.place, Place::Bytes(..) | Place::LdsSize))
-}
-
-/// Most lines that share a run: each must have a lane under the mask of the first half.
-const SHARED: usize = 32;
-
-/// Groups lines that can run together in different lanes.
-fn batches<'a>(lines: impl Iterator<Item = &'a Line>) -> Vec<Vec<&'a Line>> {
-    let mut batches: Vec<(Option<Vec<&Assign>>, Vec<&Line>)> = Vec::new();
-    for line in lines {
-        let key = shared_input(line);
-        match batches.last_mut() {
-            Some((last, batch)) if key.is_some() && *last == key && batch.len() < SHARED => {
-                batch.push(line);
-            }
-            _ => batches.push((key, vec![line])),
-        }
-    }
-    batches.into_iter().map(|(_, batch)| batch).collect()
-}
-
-/// What lines must have in common to share a run; `None` for lines that run alone.
-fn shared_input(line: &Line) -> Option<Vec<&Assign>> {
-    if line.outcome != Outcome::Barrier(None) {
-        return None;
-    }
-    let of_lane = |a: &Assign| match a.place {
-        Place::Vgpr(_, _, Lanes::All) | Place::Mask(_) => !matches!(a.value, Value::List(_)),
-        Place::Bytes(space, _) => space.is_per_lane(),
-        _ => false,
-    };
-    if line.output.is_empty() || !line.output.iter().all(of_lane) {
-        return None;
-    }
-    let alone = |a: &Assign| {
-        let some = matches!(a.place, Place::Vgpr(_, _, Lanes::One(_) | Lanes::Whole));
-        some || matches!(a.value, Value::List(_))
-    };
-    if line.input.iter().any(alone) {
-        return None;
-    }
-    Some(line.input.iter().filter(|a| !of_lane(a)).collect())
 }
 
 /// Does the exit agree with what the line says? The program counter is compared by the caller.

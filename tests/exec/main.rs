@@ -8,6 +8,7 @@ mod differential;
 mod exports;
 mod facade;
 mod folds;
+mod hardware;
 mod kernels;
 mod lowering;
 mod oracles;

@@ -12,6 +12,7 @@ mod coverage;
 #[cfg(embedded)]
 mod embedded;
 mod gpu;
+mod hardware;
 mod record;
 mod tools;
 

@@ -19,6 +19,8 @@
 //!   `fault: NAME [part of the message]` are the other outcomes.
 
 pub mod assign;
+pub mod batch;
+pub mod state;
 
 use frontend::Gfx;
 

@@ -1,8 +1,8 @@
 //! The comparison of a state with what a case says of it.
 
+use crate::case::Line;
+use crate::case::assign::Place;
 use frontend::LANES;
-use harness::case::Line;
-use harness::case::assign::Place;
 
 use super::{Image, Run, VECTORS, WINDOW, Wrong};
 

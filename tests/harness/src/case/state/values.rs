@@ -1,13 +1,12 @@
 //! The values that the lines of a case say, and the places that they go to.
 
-use harness::case::assign::{Bits, Item, LaneList, Lanes, Place, Space, Symbol, Value};
-use runtime::engine::{PRIVATE_BASE, SHARED_BASE};
+use crate::case::assign::{Bits, Item, LaneList, Lanes, Place, Space, Symbol, Value};
 
-use super::{Image, WINDOW, World};
+use super::{Addresses, Image, Setting, WINDOW};
 
-impl World {
+impl Addresses {
     /// The low 64 bits of a value in a lane.
-    pub(super) fn value(&self, bits: &Bits, lane: usize, pc: u64) -> u64 {
+    pub fn value(&self, bits: &Bits, lane: usize, pc: u64) -> u64 {
         let dword = |n| u64::from(bits.hex.get(n).copied().unwrap_or(0));
         let number = dword(0) | dword(1) << 32;
         let window = (lane * WINDOW) as u64;
@@ -22,8 +21,8 @@ impl World {
                 Symbol::Mem0Image => self.windows / 256,
                 Symbol::BufferImage => self.buffer / 256,
                 Symbol::Scratch => self.scratch,
-                Symbol::Shared => SHARED_BASE,
-                Symbol::Private => PRIVATE_BASE,
+                Symbol::Shared => self.shared,
+                Symbol::Private => self.private,
             })
         })
     }
@@ -36,7 +35,9 @@ impl World {
             _ => bits.hex.get(n).copied().unwrap_or(0),
         }
     }
+}
 
+impl Setting {
     /// Puts the lane's value into its place; `before` is there for results.
     pub(super) fn put(
         &self,
@@ -52,19 +53,19 @@ impl World {
             Value::List(list) => return put_list(image, place, list, lane, before),
             Value::Near(_) | Value::Any | Value::Nan => return,
         };
-        let low = self.dword(bits, 0, lane, pc);
+        let low = self.addresses.dword(bits, 0, lane, pc);
         let wave = &mut image.wave;
         match place {
             Place::Vgpr(_, _, Lanes::One(only)) if usize::from(only) != lane => {}
             Place::Vgpr(first, count, _) => {
                 for n in 0..count {
-                    let word = self.dword(bits, n.into(), lane, pc);
+                    let word = self.addresses.dword(bits, n.into(), lane, pc);
                     wave.vector_mut(usize::from(first + n))[lane] = word;
                 }
             }
             Place::Sgpr(first, count) => {
                 for n in 0..count {
-                    wave.sgpr[usize::from(first + n)] = self.dword(bits, n.into(), 0, pc);
+                    wave.sgpr[usize::from(first + n)] = self.addresses.dword(bits, n.into(), 0, pc);
                 }
             }
             Place::Mask(first) => {
@@ -82,7 +83,7 @@ impl World {
                     .max(if bits.symbols.is_empty() { 0 } else { 16 })
                     / 2
                 {
-                    let byte = self.dword(bits, n / 4, lane, pc) >> (n % 4 * 8);
+                    let byte = self.addresses.dword(bits, n / 4, lane, pc) >> (n % 4 * 8);
                     let at = offset as usize + n;
                     let (bytes, at) = match space {
                         Space::Mem => (&mut image.windows, lane * WINDOW + at),
