@@ -51,7 +51,7 @@ impl<'a> Files<'a> {
         let path = self.folder.join(node.string("a file name")?);
         // What cannot be found is reported when it is read.
         if self.inside && matches!(is_inside(self.folder, &path), Ok(false)) {
-            return Err(node.error(outside(&foreign::path(&path))));
+            return Err(node.error(outside(foreign::path(&path))));
         }
         Ok(path)
     }

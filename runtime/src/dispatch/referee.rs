@@ -70,6 +70,13 @@ impl Board<'_> {
         }
     }
 
+    /// The fault of a dispatch whose time is over.
+    pub(super) fn time_is_over(&self) -> Option<FaultKind> {
+        let (deadline, limit) = self.deadline?;
+        let seconds = limit.as_secs_f64();
+        (Instant::now() >= deadline).then_some(FaultKind::Timeout { seconds })
+    }
+
     /// Have workers had enough time since a fault?
     pub(super) fn is_late(&self) -> bool {
         self.reported().is_some_and(|when| when.elapsed() > GRACE)
@@ -91,11 +98,8 @@ impl Referee for GroupReferee<'_, '_> {
         if bad < self.group || self.board.stops() {
             return Verdict::Abandon;
         }
-        if let Some((deadline, limit)) = self.board.deadline
-            && Instant::now() >= deadline
-        {
-            let seconds = limit.as_secs_f64();
-            return Verdict::Timeout(FaultKind::Timeout { seconds });
+        if let Some(kind) = self.board.time_is_over() {
+            return Verdict::Timeout(kind);
         }
         if bad != u64::MAX && self.board.is_late() {
             return Verdict::Abandon;

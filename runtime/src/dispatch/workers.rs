@@ -401,6 +401,11 @@ impl Dispatcher {
             caller,
             ..
         } = *worker;
+        // Waves of many short workgroups burn no fuel, so the clock is read before each batch of them, too.
+        let over = match work {
+            Work::Begin(_) => board.time_is_over(),
+            Work::Continue(_) => None,
+        };
         let mut resident = match work {
             Work::Continue(resident) => {
                 if let Some(own) = state.own.take() {
@@ -437,7 +442,10 @@ impl Dispatcher {
         let held = state.mine.end - state.mine.start;
         let mut referee = GroupReferee::new(board, first, held, caller);
         let session = &mut *state.session;
-        let outcome = runner.run(session, &mut resident, &mut state.stats, &mut referee);
+        let outcome = match over {
+            Some(kind) => Outcome::Timeout(kind),
+            None => runner.run(session, &mut resident, &mut state.stats, &mut referee),
+        };
         // It may have run some of those after it as well.
         let ran = resident.index - first;
         state.mine.start += ran;

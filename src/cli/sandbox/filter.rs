@@ -145,7 +145,7 @@ fn conditional() -> Result<Vec<Rules>, seccompiler::BackendError> {
     // The name of a thread or a mapping.
     let names = [libc::PR_SET_NAME as u64, libc::PR_SET_VMA as u64];
     // Is it a terminal, and how wide?
-    let terminal = [libc::TCGETS as u64, libc::TIOCGWINSZ as u64];
+    let terminal: [u64; 2] = [libc::TCGETS as _, libc::TIOCGWINSZ as _];
     let descriptors = [libc::F_GETFD as u64, libc::F_GETFL as u64];
     Ok(vec![
         (libc::SYS_mmap, map),

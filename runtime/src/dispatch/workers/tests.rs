@@ -301,6 +301,17 @@ fn workgroups_that_stop_have_a_limit_of_memory() {
 }
 
 #[test]
+fn many_short_workgroups_end_in_a_timeout() {
+    for threads in [1, 3] {
+        let mut world = world(threads);
+        world.settings.timeout = Some(Duration::from_millis(30));
+        // All of them take longer.
+        let fault = fault_of(world.run(u32::MAX, 64, |_, _, _| Exit::End));
+        assert_eq!(fault.kind, FaultKind::Timeout { seconds: 0.03 });
+    }
+}
+
+#[test]
 fn an_endless_wave_ends_in_a_timeout() {
     let mut world = world(2);
     world.settings.timeout = Some(Duration::from_millis(30));
