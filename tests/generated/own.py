@@ -152,7 +152,10 @@ class Generator:
             return f"({kind})({a} {self.chance.choice(['/', '%'])} ({operand})({other} | 1))"
         if form == "constant":
             divisor = self.chance.choice([3, 5, 7, 10, 16, 25, 100, self.chance.randint(2, 127)])
-            return f"({kind})({a} {self.chance.choice(['/', '%', '*'])} {divisor})"
+            operator = self.chance.choice(["/", "%", "*"])
+            if not signed and bits >= 32 and operator != "*":
+                a = f"opaque_{operand}({a})"
+            return f"({kind})({a} {operator} {divisor})"
         if form == "bits":
             low = self.chance.randrange(bits)
             width = self.chance.randint(1, bits - low)
