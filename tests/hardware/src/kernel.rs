@@ -173,8 +173,8 @@ impl Writer {
         ]
     }
 
-    /// Code that stores its own address in s[0:1], and where there are aperture registers, them in
-    /// s[2:5].
+    /// Code that stores its own address in s\[0:1\], and where there are aperture registers, them in
+    /// s\[2:5\].
     pub fn probe(&mut self) -> CaseCode {
         let at = self.here();
         self.sop1("s_getpc_b64", 0, 0);
@@ -560,7 +560,7 @@ const _: () = assert!(
     "offsets of scalar loads on gfx6 have 8 bits, in dwords"
 );
 
-/// The descriptor of the kernel: all VGPRs, LDS, and the address of the arguments in s[0:1].
+/// The descriptor of the kernel: all VGPRs, LDS, and the address of the arguments in s\[0:1\].
 pub fn descriptor() -> KernelDescriptor {
     KernelDescriptor {
         group_segment_fixed_size: LDS,
