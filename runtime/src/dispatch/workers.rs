@@ -401,10 +401,10 @@ impl Dispatcher {
             caller,
             ..
         } = *worker;
-        // Waves of many short workgroups burn no fuel, so the clock is read before each batch of them, too.
+        // Waves of many short workgroups burn no fuel, so the clock is read before each batch of them but the first, too.
         let over = match work {
-            Work::Begin(_) => board.time_is_over(),
-            Work::Continue(_) => None,
+            Work::Begin(_) if state.last.is_some() => board.time_is_over(),
+            Work::Begin(_) | Work::Continue(_) => None,
         };
         let mut resident = match work {
             Work::Continue(resident) => {
