@@ -43,7 +43,6 @@ impl State {
     pub(super) fn examines(&mut self, group: &Group<'_>) -> bool {
         self.examines_barriers
             && self.disregarded.is_none()
-            && group.waves > 1
             && self.sites.uses(group.code).barriers
             && self.barriers(group.dispatch).are_open()
     }
