@@ -259,10 +259,7 @@ impl Debugger {
                 let _ = reporter.send(Report::Ended(ended));
             }
         };
-        let thread = std::thread::Builder::new()
-            .name("debugged".to_owned())
-            .spawn(body)
-            .map_err(DebugError::Thread)?;
+        let thread = runtime::stack::spawn("debugged", body).map_err(DebugError::Thread)?;
         self.run = Some(Run {
             orders,
             reports,

@@ -83,9 +83,7 @@ impl Stream {
     pub(crate) fn new(device: &Device) -> Result<Stream, Error> {
         let (jobs, queue) = mpsc::channel();
         let of = device.clone();
-        std::thread::Builder::new()
-            .name("wavelift stream".to_owned())
-            .spawn(move || serve(&of, &queue))
+        runtime::stack::spawn("wavelift stream", move || serve(&of, &queue))
             .map_err(Error::StreamThread)?;
         Ok(Stream {
             device: device.clone(),

@@ -173,10 +173,7 @@ pub(crate) unsafe fn submit(
         return Ok(());
     }
     let running = rt.copies.threads.get_or_init(|| {
-        (0..THREADS).all(|_| {
-            let thread = runtime::stack::thread("hsa copy");
-            thread.spawn(move || serve(rt)).is_ok()
-        })
+        (0..THREADS).all(|_| runtime::stack::spawn("hsa copy", move || serve(rt)).is_ok())
     });
     if !running {
         return Err(Status::OUT_OF_RESOURCES);

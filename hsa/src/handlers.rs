@@ -49,10 +49,9 @@ impl Handlers {
         data: *mut c_void,
     ) -> Outcome {
         rt.signals.check(signal)?;
-        let running = self.thread.get_or_init(|| {
-            let thread = stack::thread("hsa handlers");
-            thread.spawn(move || serve(rt)).is_ok()
-        });
+        let running = self
+            .thread
+            .get_or_init(|| stack::spawn("hsa handlers", move || serve(rt)).is_ok());
         if !running {
             return Err(Status::OUT_OF_RESOURCES);
         }
@@ -110,11 +109,9 @@ fn serve(rt: &'static Runtime) {
 pub(crate) fn call(function: unsafe extern "C" fn(*mut c_void), data: *mut c_void) -> Outcome {
     state::runtime()?;
     let data = data.expose_provenance();
-    let thread = stack::thread("hsa function");
     // SAFETY: the program passed the function for this call, with this data.
     let run = move || unsafe { function(pointer(data as u64)) };
-    thread
-        .spawn(run)
+    stack::spawn("hsa function", run)
         .map(drop)
         .map_err(|_| Status::OUT_OF_RESOURCES)
 }

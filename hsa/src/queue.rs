@@ -250,7 +250,9 @@ pub(crate) fn create(
     let written = fill(rt, &queue, kind);
     debug_assert!(written.is_ok(), "bug: the queue was allocated just now");
     let worker = queue.clone();
-    let thread = stack::thread(format!("hsa queue {id}")).spawn(move || worker::serve(rt, &worker));
+    let thread = stack::spawn(format!("hsa queue {id}"), move || {
+        worker::serve(rt, &worker)
+    });
     let thread = match thread {
         Ok(thread) => thread,
         Err(_) => {

@@ -1,7 +1,7 @@
 //! The process-wide runtime, created by the first `hsa_init`.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use runtime::dispatch::Dispatcher;
@@ -127,6 +127,7 @@ impl Runtime {
         if config.reports_at_exit() {
             crate::stats::print_at_exit();
         }
+        watch_forks();
         let recorder = config.record.clone().map(Recorder::new);
         let findings = config.sanitize.clone().map(Findings::new);
         Some(Runtime {
@@ -190,6 +191,7 @@ fn engine(config: &Config) -> Result<Box<dyn Engine + Send>, EngineError> {
 
 /// Counts a user; makes the runtime for the first one.
 pub(crate) fn init() -> Outcome {
+    check_fork()?;
     let runtime = RUNTIME.get_or_init(Runtime::new);
     if runtime.is_none() {
         return Err(Status::OUT_OF_RESOURCES);
@@ -218,8 +220,42 @@ pub(crate) fn runtime() -> Outcome<&'static Runtime> {
     existing()
 }
 
+/// This process was forked from one that had the runtime: its threads are not here, and whoever waited for them would wait for ever.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Notes forks from now on. The child of one may still end, or become another program.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "a call of the C library")]
+fn watch_forks() {
+    extern "C" fn in_child() {
+        FORKED.store(true, SeqCst);
+    }
+    // SAFETY: the function only stores to a static variable, which is possible in any child. Without
+    // memory for it children are not warned.
+    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+}
+
+#[cfg(not(unix))]
+fn watch_forks() {}
+
+/// Refuses a child of a process that has the runtime; says so once.
+fn check_fork() -> Outcome {
+    if !FORKED.load(Relaxed) {
+        return Ok(());
+    }
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, SeqCst) {
+        say(format_args!(
+            "this process was forked from one that already used the GPU, and cannot use it: fork before the first use, or start a \
+             program in the child"
+        ));
+    }
+    Err(Status::ERROR)
+}
+
 /// The runtime, if it was created: a program may use its signals while it ends.
 pub(crate) fn existing() -> Outcome<&'static Runtime> {
+    check_fork()?;
     RUNTIME
         .get()
         .and_then(Option::as_ref)

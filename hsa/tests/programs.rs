@@ -15,6 +15,9 @@ use std::sync::{Mutex, PoisonError};
 
 use findings::Folder;
 
+#[path = "programs/load.rs"]
+mod load;
+
 /// The GPUs for which Debian's hipcc makes code that runs here with everything that HIP has.
 const GPUS: [&str; 5] = ["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
 

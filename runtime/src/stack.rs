@@ -1,7 +1,9 @@
-//! Host stacks. A thread that calls this crate may have a small one (`ulimit -s`, threads of an
-//! embedder), so work that needs much continues on a larger one, on the same thread.
+//! Host stacks and threads. A thread that calls this crate may have a small stack (`ulimit -s`, threads
+//! of an embedder), so work that needs much continues on a larger one, on the same thread. Threads that
+//! wavelift starts take none of the process's signals.
 
-use std::thread;
+use std::io;
+use std::thread::{self, JoinHandle};
 
 /// Stack of each thread that wavelift starts, enough for a translation. It is address space, which
 /// is committed as far as it is used.
@@ -18,6 +20,81 @@ const TRANSLATION: usize = 16 << 20;
 /// A builder of a thread with this name and a stack of [`THREAD`] bytes.
 pub fn thread(name: impl Into<String>) -> thread::Builder {
     thread::Builder::new().name(name.into()).stack_size(THREAD)
+}
+
+/// Starts a thread with this name and a stack of [`THREAD`] bytes that blocks signals: a handler of
+/// the program, or of the embedder, runs on a thread that it knows. Not blocked are the signals that a
+/// thread causes itself, such as `SIGSEGV`, and `SIGPROF`, by which profilers look at each thread.
+///
+/// # Errors
+///
+/// As of [`thread::Builder::spawn`].
+pub fn spawn<R: Send + 'static>(
+    name: impl Into<String>,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> io::Result<JoinHandle<R>> {
+    let builder = thread(name);
+    let blocked = Blocked::new();
+    let thread = builder.spawn(work);
+    drop(blocked);
+    thread
+}
+
+/// While it lives, the calling thread blocks signals, and the threads that it starts do so from their beginning.
+#[cfg(unix)]
+struct Blocked(libc::sigset_t);
+
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "calls of the C library")]
+impl Blocked {
+    /// Signals that stay as they are.
+    const SPARED: [i32; 8] = [
+        libc::SIGABRT,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGILL,
+        libc::SIGPROF,
+        libc::SIGSEGV,
+        libc::SIGSYS,
+        libc::SIGTRAP,
+    ];
+
+    fn new() -> Blocked {
+        let mut before = std::mem::MaybeUninit::zeroed();
+        let mut all = std::mem::MaybeUninit::zeroed();
+        // SAFETY: the sets are this function's. The calls fail only for numbers that are no signals;
+        // without success the mask in `before` is empty.
+        unsafe {
+            libc::sigfillset(all.as_mut_ptr());
+            for signal in Self::SPARED {
+                libc::sigdelset(all.as_mut_ptr(), signal);
+            }
+            libc::sigemptyset(before.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+            Blocked(before.assume_init())
+        }
+    }
+}
+
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "a call of the C library")]
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        // SAFETY: the set is the thread's own of before.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut())
+        };
+    }
+}
+
+#[cfg(not(unix))]
+struct Blocked;
+
+#[cfg(not(unix))]
+impl Blocked {
+    fn new() -> Blocked {
+        Blocked
+    }
 }
 
 /// Calls `work` with enough stack for a dispatch.
@@ -66,8 +143,37 @@ mod tests {
         let both = || for_dispatch(|| take(SOME).min(for_dispatch(|| take(SOME))));
         let both = on_a_small_stack(move || both().min(both()));
         assert!(both.unwrap() >= SOME);
-        let own = thread("own").spawn(|| take(THREAD / 2)).unwrap().join();
+        let own = spawn("own", || take(THREAD / 2)).unwrap().join();
         assert!(own.unwrap() >= THREAD / 2);
+    }
+
+    /// The signals that a thread blocks, as Linux prints them.
+    #[cfg(target_os = "linux")]
+    fn blocked() -> u64 {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+        u64::from_str_radix(mask.unwrap().trim(), 16).unwrap()
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn threads_take_no_signals_of_the_process() {
+        let before = blocked();
+        let own = spawn("own", blocked).unwrap().join().unwrap();
+        assert_eq!(blocked(), before);
+        let bit = |signal: i32| 1u64 << (signal - 1);
+        for signal in [
+            libc::SIGALRM,
+            libc::SIGINT,
+            libc::SIGTERM,
+            libc::SIGUSR1,
+            libc::SIGCHLD,
+        ] {
+            assert_ne!(own & bit(signal), 0, "{signal}");
+        }
+        for signal in Blocked::SPARED {
+            assert_eq!(own & bit(signal), before & bit(signal), "{signal}");
+        }
     }
 
     #[test]

@@ -25,9 +25,8 @@ impl Progress {
         let end = Arc::new(AtomicBool::new(false));
         let drawer = std::io::stderr().is_terminal().then(|| {
             let (done, end) = (done.clone(), end.clone());
-            let thread = runtime::stack::thread("progress");
             // Without it nothing is drawn.
-            thread.spawn(move || draw(&done, &end, total, unit)).ok()
+            runtime::stack::spawn("progress", move || draw(&done, &end, total, unit)).ok()
         });
         let drawer = drawer.flatten();
         Progress { done, end, drawer }

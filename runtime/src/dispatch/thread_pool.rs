@@ -119,9 +119,8 @@ impl ThreadPool {
         let mut state = self.shared.state();
         while state.threads < helpers {
             let shared = self.shared.clone();
-            let thread = stack::thread("wavelift worker");
             // Without it the dispatch takes longer.
-            let Ok(thread) = thread.spawn(move || shared.serve()) else {
+            let Ok(thread) = stack::spawn("wavelift worker", move || shared.serve()) else {
                 return;
             };
             state.threads += 1;

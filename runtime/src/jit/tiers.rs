@@ -121,7 +121,7 @@ impl Improver {
             let (jobs, list) = mpsc::channel();
             let shared = Arc::downgrade(shared);
             // Without a thread the list is gone, and sending fails.
-            let thread = stack::thread("translate").spawn(move || work(host, &shared, &list));
+            let thread = stack::spawn("translate", move || work(host, &shared, &list));
             (jobs, thread.ok())
         });
         let _ = jobs.send(job);

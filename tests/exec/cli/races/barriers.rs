@@ -11,7 +11,7 @@ use crate::cli::{engines, file, folder, json, root, wavelift};
 /// barriers are redundant, in the order of addresses.
 const KERNELS: &str = "
     one_of_two      | 256 | 128 |              | 1
-    between_atomics | 256 |  64 |              |
+    between_atomics | 256 |  64 |              | 0 1
     in_a_loop       | 256 | 128 | , { u32 = 5 } |
     in_a_loop       | 256 | 128 | , { u32 = 0 } |
     two_executions  | 256 | 128 | , { u32 = 2 } |
