@@ -449,9 +449,9 @@ impl<const P: usize, const E: usize, const G: usize, const PARTS: usize> Dense<P
                 };
                 let up = power(exponent, 24);
                 let mut total = V::all(0);
-                for g in 0..G {
+                for (g, y) in y.iter().enumerate() {
                     for n in 0..P / PARTS {
-                        let product = x(g, word(n)).times(y[g][word(n)]);
+                        let product = x(g, word(n)).times(y[word(n)]);
                         total = total.plus(product.times(up).truncated());
                     }
                 }
