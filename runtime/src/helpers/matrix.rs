@@ -18,8 +18,12 @@ use super::{Call, Level};
 use crate::choices::{self, MATRIX_NAN, MATRIX_NAN_F64};
 
 mod cdna3;
+#[cfg(target_arch = "x86_64")]
+mod cut;
 mod exact;
 mod f32_rows;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 
@@ -81,7 +85,7 @@ unsafe fn decoded<'a>(ctx: *mut Context, words: *const u64) -> Work<'a> {
 pub(super) fn portable(call: &mut Call<'_>) -> Result<(), ExitCode> {
     // SAFETY: translated code passes these words, and the context of the running wave.
     let work = unsafe { decoded(call.ctx, call.args) };
-    run(work, f32_rows::portable, |_, _, _| false);
+    run(work, f32_rows::portable, |_, _, _, _| false);
     Ok(())
 }
 
@@ -129,16 +133,19 @@ variant!(
     avx2,
     "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt",
     avx2,
-    |_, _, _| false
+    |call, factors, places, d| {
+        // SAFETY: the caller's.
+        unsafe { cut::avx2(call, factors, places, d) }
+    }
 );
 #[cfg(target_arch = "x86_64")]
 variant!(
     avx512,
     "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt",
     avx512,
-    |call, factors, d| {
+    |call, factors, places, d| {
         // SAFETY: the caller's.
-        unsafe { wide::multiply(call, factors, d, wide::Bytes::Pairs) }
+        unsafe { wide::multiply(call, factors, places, d, wide::Bytes::Pairs) }
     }
 );
 #[cfg(target_arch = "x86_64")]
@@ -146,9 +153,9 @@ variant!(
     avx512_vnni,
     "avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt",
     avx512,
-    |call, factors, d| {
+    |call, factors, places, d| {
         // SAFETY: the caller's.
-        unsafe { wide::multiply(call, factors, d, wide::Bytes::Vnni) }
+        unsafe { wide::multiply(call, factors, places, d, wide::Bytes::Vnni) }
     }
 );
 
@@ -189,14 +196,15 @@ impl Source {
     }
 }
 
+/// Multiplies factors if it has vectors for them, and says so. The arguments are those of [`multiply`].
+trait Others: Fn(&MatrixCall, Factors<'_>, Option<&Lanes>, &mut Rows) -> bool {}
+
+impl<F: Fn(&MatrixCall, Factors<'_>, Option<&Lanes>, &mut Rows) -> bool> Others for F {}
+
 /// Multiplies. `f32_rows` is for f32 of 16 and 32 columns: of a chain of factors, whose products are
-/// added one after the other. `others` multiplies factors of other kinds if it says so.
+/// added one after the other. `others` is asked first for those of other kinds.
 #[inline(always)]
-fn run(
-    work: Work<'_>,
-    f32_rows: impl Fn(Matrix, &[Factors<'_>], &mut Rows),
-    others: impl Fn(&MatrixCall, Factors<'_>, &mut Rows) -> bool,
-) {
+fn run(work: Work<'_>, f32_rows: impl Fn(Matrix, &[Factors<'_>], &mut Rows), others: impl Others) {
     let Work {
         mut calls,
         rows,
@@ -243,13 +251,13 @@ fn run(
         }
         for words in chain {
             let call = call_of(*words);
-            if is_direct(&call) && !cdna3::takes(&call) {
+            if is_direct(&call) && call.places.is_none() {
                 sum_so_far(&call, rows);
                 let count = MatrixCall::factor_registers(call.shape) as usize;
                 let about = (range(call.writes()), count, Source::of_call(&call));
                 let one = std::slice::from_ref(words);
                 let ([factors], d) = in_place(one, about, rows, staged);
-                multiply(&call, factors, d, &f32_rows, &others);
+                multiply(&call, factors, None, d, &f32_rows, &others);
                 continue;
             }
             // The sources are read before anything is written: D may be any of their registers.
@@ -261,12 +269,7 @@ fn run(
             };
             let places = call.places.map(|places| rows[usize::from(places)]);
             let d = sum_so_far(&call, rows);
-            if cdna3::takes(&call) {
-                cdna3::multiply(&call, factors, places.as_ref(), d);
-                finish(&call, d);
-                continue;
-            }
-            multiply(&call, factors, d, &f32_rows, &others);
+            multiply(&call, factors, places.as_ref(), d, &f32_rows, &others);
         }
     }
 }
@@ -297,17 +300,23 @@ fn call_of(words: [u64; 3]) -> MatrixCall {
     MatrixCall::from_words(words).expect("bug: code passes the words of a call")
 }
 
-/// Multiplies the factors of one instruction; D has the elements of C.
+/// Multiplies the factors of one instruction; D has the elements of C. A is sparse if there are places.
 #[inline(always)]
 fn multiply(
     call: &MatrixCall,
     factors: Factors<'_>,
+    places: Option<&Lanes>,
     d: &mut Rows,
     f32_rows: &impl Fn(Matrix, &[Factors<'_>], &mut Rows),
-    others: &impl Fn(&MatrixCall, Factors<'_>, &mut Rows) -> bool,
+    others: &impl Others,
 ) {
     let shape = call.shape;
-    if others(call, factors, d) {
+    if others(call, factors, places, d) {
+        finish(call, d);
+        return;
+    }
+    if cdna3::takes(call) {
+        cdna3::multiply(call, factors, places, d);
         finish(call, d);
         return;
     }

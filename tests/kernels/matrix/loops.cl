@@ -5,16 +5,26 @@
 
 // `count` sums of `sums` elements in a lane. All elements of A are 1 and those of B 1 to 4; `one` is 1 as bits.
 #define LOOP(type, element, factor, sum, vector, sums, count, one)                                                            \
-    kernel __attribute__((reqd_work_group_size(64, 1, 1))) void type(global sum *d, int n)                                    \
+    LOOP_OF(type, DENSE(type), factor, factor, sum, vector, sums, count, one, one)
+#define DENSE(type) __builtin_amdgcn_mfma_##type(x, y[i % 4], z[i], 0, 0, 0)
+
+// The same of a sparse A, which has the first two of each four values, and a B whose lanes have `factors`.
+#define SPARSE(type, factor, factors, sum, vector, sums, count, one, ones)                                                    \
+    LOOP_OF(sparse_##type, PLACED(type), factor, factors, sum, vector, sums, count, one, ones)
+#define PLACED(type) __builtin_amdgcn_smfmac_##type(x, y[i % 4], z[i], 0x44444444, 0, 0)
+
+#define LOOP_OF(name, product, factor, factors, sum, vector, sums, count, one, ones)                                          \
+    kernel __attribute__((reqd_work_group_size(64, 1, 1))) void name(global sum *d, int n)                                    \
     {                                                                                                                         \
-        factor x = one(1), y[4] = {one(1), one(2), one(3), one(4)};                                                           \
+        factor x = one(1);                                                                                                    \
+        factors y[4] = {ones(1), ones(2), ones(3), ones(4)};                                                                  \
         /* Values that the compiler does not know. */                                                                         \
         __asm__ volatile("" : "+v"(x), "+v"(y[0]), "+v"(y[1]), "+v"(y[2]), "+v"(y[3]));                                       \
         vector z[count];                                                                                                      \
         _Pragma("unroll") for (int i = 0; i < count; i++) z[i] = 0;                                                           \
         _Pragma("nounroll") for (int k = 0; k < n; k++)                                                                       \
             _Pragma("unroll") for (int i = 0; i < count; i++)                                                                 \
-                z[i] = __builtin_amdgcn_mfma_##type(x, y[i % 4], z[i], 0, 0, 0);                                              \
+                z[i] = product;                                                                                               \
         union { vector all; sum one[sums]; } of;                                                                              \
         of.all = z[0];                                                                                                        \
         _Pragma("unroll") for (int i = 1; i < count; i++) of.all += z[i];                                                     \
@@ -71,4 +81,19 @@ LOOP(f32_16x16x32_bf8_bf8, char, long, float, float4_t, 4, 8, BF8)
 LOOP(f32_16x16x32_bf8_fp8, char, long, float, float4_t, 4, 8, FP8)
 LOOP(f32_16x16x32_fp8_bf8, char, long, float, float4_t, 4, 8, BF8)
 LOOP(f32_16x16x32_fp8_fp8, char, long, float, float4_t, 4, 8, FP8)
+
+#define EIGHT_HALVES(n) ((half8_t)(n))
+#define EIGHT_SHORTS(n) ((short8_t)(BFLOAT(n)))
+#define TWO_WORDS(n) ((int2_t)(BYTES(n)))
+#define FOUR_WORDS(n) ((int4_t)(BYTES(n)))
+#define FP8_ONES(n) ((int2_t)(0x40404040))
+#define FP8_WORDS(n) ((int4_t)((int)FP8(n)))
+SPARSE(f32_16x16x32_f16, half4_t, half8_t, float, float4_t, 4, 8, HALVES, EIGHT_HALVES)
+SPARSE(f32_32x32x16_f16, half4_t, half8_t, float, float16_t, 16, 8, HALVES, EIGHT_HALVES)
+SPARSE(f32_16x16x32_bf16, short4_t, short8_t, float, float4_t, 4, 8, FOUR, EIGHT_SHORTS)
+SPARSE(f32_32x32x16_bf16, short4_t, short8_t, float, float16_t, 16, 8, FOUR, EIGHT_SHORTS)
+SPARSE(i32_16x16x64_i8, int2_t, int4_t, int, int4_t, 4, 8, TWO_WORDS, FOUR_WORDS)
+SPARSE(i32_32x32x32_i8, int2_t, int4_t, int, int16_t, 16, 8, TWO_WORDS, FOUR_WORDS)
+SPARSE(f32_16x16x64_fp8_fp8, int2_t, int4_t, float, float4_t, 4, 8, FP8_ONES, FP8_WORDS)
+SPARSE(f32_32x32x32_fp8_fp8, int2_t, int4_t, float, float16_t, 16, 8, FP8_ONES, FP8_WORDS)
 #endif

@@ -200,7 +200,7 @@ def gemm(target):
 
 
 # A loop's kernel: shape, elements of a lane's factors, and its sums.
-LOOP = re.compile(r"^LOOP\(([fi]\d+)_(\d+)x\d+x(\d+)(\w+?)(_1k)?, .*, (\d+), (\d+), \w+\)", re.M)
+LOOP = re.compile(r"^(LOOP|SPARSE)\(([fi]\d+)_(\d+)x\d+x(\d+)(\w+?)(_1k)?, .*?, (\d+), (\d+), \w+(?:, \w+)?\)", re.M)
 ITERATIONS = 3
 
 
@@ -209,10 +209,13 @@ def loops(target):
     lines = [f"# Loops of matrix instructions, {target}. Made by make.py.", "", "[buffers]"]
     checks, dispatches = ["", "[expect]"], []
     for row in LOOP.finditer(lines_for("loops.cl", target)):
-        kind, size, k, factor, suffix, sums, count = row.groups()
+        macro, kind, size, k, factor, suffix, sums, count = row.groups()
         kernel = f"{kind}_{size}x{size}x{k}{factor}{suffix or ''}"
+        terms = int(k)
+        if macro == "SPARSE":
+            kernel, terms = f"sparse_{kernel}", terms // 2
         # Sums of products of 1 and 1 to 4.
-        value = ITERATIONS * int(k) * sum(i % 4 + 1 for i in range(int(count)))
+        value = ITERATIONS * terms * sum(i % 4 + 1 for i in range(int(count)))
         lines.append(f'{kernel} = {{ type = "{kind}", count = {64 * int(sums)}, fill = 0 }}')
         checks.append(f'{kernel} = {{ type = "{kind}", fill = {value} }}')
         dispatches += ["", "[[dispatch]]", f'code_object = "loops.{target}.O3.co"', f'kernel = "{kernel}"',

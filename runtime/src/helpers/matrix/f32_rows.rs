@@ -1,6 +1,7 @@
 //! `v_mfma_f32` of f32 with 16 or 32 columns: a chain of fused multiply-adds over K for each
-//! element, on host vectors. Eight rows of D stay in host registers while K is gone through, that of
-//! all instructions of a chain: they are at two places in the lanes of four registers.
+//! element, on host vectors. A single instruction has little to do for each vector of D, so that loads, multiplications
+//! and stores must overlap: it goes through D by register. Of a chain of instructions, eight rows of D stay in host registers
+//! while K of all of them is gone through: they are at two places in the lanes of four registers.
 
 use frontend::op::Matrix;
 use lower::abi::Lanes;
@@ -133,24 +134,6 @@ unsafe fn by_shape<V: Vector, const W32: usize, const W16: usize>(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        match chain {
-            // Without a loop over the chain.
-            [_] => sized::<V, W32, W16>(shape, &chain[..1], d),
-            _ => sized::<V, W32, W16>(shape, chain, d),
-        }
-    }
-}
-
-/// # Safety
-/// As [`by_shape`].
-#[inline(always)]
-unsafe fn sized<V: Vector, const W32: usize, const W16: usize>(
-    shape: Matrix,
-    chain: &[Factors<'_>],
-    d: &mut Rows,
-) {
-    // SAFETY: the caller's.
-    unsafe {
         match (shape.size, shape.k) {
             (32, 1) => multiply::<V, 32, W32, 1, 2>(chain, d),
             (32, _) => multiply::<V, 32, W32, 2, 1>(chain, d),
@@ -175,6 +158,13 @@ unsafe fn multiply<
     chain: &[Factors<'_>],
     d: &mut Rows,
 ) {
+    if let [one] = chain
+        && V::LANES >= LEAST_LANES
+    {
+        // SAFETY: the caller's.
+        unsafe { by_register::<V, N, K, BLOCKS>(*one, d) };
+        return;
+    }
     let source = chain[0].source;
     for block in 0..BLOCKS {
         let from = source.of(block);
@@ -191,6 +181,56 @@ unsafe fn multiply<
                 unsafe {
                     eight_rows::<V, N, W, K>(chain, (a, b), (rows, lane + column));
                 }
+            }
+        }
+    }
+}
+
+/// Least words of a vector in [`by_register`].
+const LEAST_LANES: usize = 8;
+
+/// Most vectors of a register there.
+const MOST: usize = 64 / LEAST_LANES;
+
+/// A single instruction: as [`multiply`].
+///
+/// # Safety
+/// As [`multiply`].
+#[inline(always)]
+unsafe fn by_register<V: Vector, const N: usize, const K: usize, const BLOCKS: usize>(
+    factors: Factors<'_>,
+    d: &mut Rows,
+) {
+    let (a, b) = (factors.a[0].as_ptr(), factors.b[0].as_ptr());
+    for (block, rows) in d.chunks_exact_mut(N * N / 64).take(BLOCKS).enumerate() {
+        let from = factors.source.of(block);
+        let y: [[V; MOST]; K] = std::array::from_fn(|k| {
+            std::array::from_fn(|w| {
+                let lane = lanes_of::<N>(BLOCKS, block, k) + w * V::LANES % N;
+                // SAFETY: the caller's; a row of B lies within the lanes.
+                unsafe { V::load(b.add(lane)) }
+            })
+        });
+        for (item, row) in rows.iter_mut().enumerate() {
+            let mut sums: [V; MOST] = std::array::from_fn(|n| {
+                // SAFETY: the caller's; these are lanes of the register.
+                unsafe { V::load(row.as_ptr().add(n * V::LANES % 64)) }
+            });
+            let sums = &mut sums[..64 / V::LANES];
+            for (k, y) in y.iter().enumerate() {
+                for (n, sum) in sums.iter_mut().enumerate() {
+                    let lane = n * V::LANES;
+                    let i = item % 4 + 4 * (lane / N + 64 / N * (item / 4));
+                    debug_assert_eq!(place::<N, 4>(block, i).1, lane / N * N);
+                    // SAFETY: the caller's; a column of A lies within the lanes.
+                    let x = unsafe { *a.add(lanes_of::<N>(BLOCKS, from, k) + i) };
+                    // SAFETY: the caller's.
+                    *sum = unsafe { sum.plus_product(x, y[lane % N / V::LANES]) };
+                }
+            }
+            for (n, sum) in sums.iter().enumerate() {
+                // SAFETY: the caller's; these are lanes of the register.
+                unsafe { sum.store(row.as_mut_ptr().add(n * V::LANES)) }
             }
         }
     }

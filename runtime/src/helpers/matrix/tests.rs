@@ -5,6 +5,7 @@ use lower::ir::matrix::STAGED;
 
 use super::*;
 use crate::helpers::{has_avx2, table_for};
+use crate::interp::testing::{MODE, Machine};
 use crate::math::testing::Random;
 
 /// Registers of A, unless a test says otherwise.
@@ -203,14 +204,19 @@ fn numbers_of_any_range() {
                 *wave.vector_mut(n.into()) = array::from_fn(|_| word(Factor::F32));
             }
             let call = MatrixCall {
-                sums: [MatrixSums::Exact, MatrixSums::Pairs][round % 2],
+                sums: SUMS[round % 3],
+                saturates: round % 7 == 0 && shape.factor != Factor::F64,
                 cbsz: (round % 5 / 4 * shape.blocks.ilog2() as usize) as u8,
                 quiet: true,
                 ..call_of(shape)
             };
             let after = runs(&call, &wave);
             #[cfg(target_arch = "x86_64")]
-            if has_avx2() && lower::host::has_avx512() && shape.factor == Factor::I8 {
+            if has_avx2()
+                && lower::host::has_avx512()
+                && shape.factor == Factor::I8
+                && !call.saturates
+            {
                 let registers = usize::from(MatrixCall::factor_registers(shape));
                 let mut d = Vec::new();
                 for n in call.writes() {
@@ -222,7 +228,9 @@ fn numbers_of_any_range() {
                     source: Source::of_call(&call),
                 };
                 // SAFETY: the host has it.
-                assert!(unsafe { wide::multiply(&call, factors, &mut d, wide::Bytes::Pairs) });
+                assert!(unsafe {
+                    wide::multiply(&call, factors, None, &mut d, wide::Bytes::Pairs)
+                });
                 for (n, row) in call.writes().zip(d) {
                     assert_eq!(after.vector(n.into()), &row);
                 }
@@ -733,6 +741,147 @@ fn rules_of_gfx942() {
             let after = runs(&MatrixCall { negate, ..call }, &wave);
             for at in sums(shape) {
                 assert_eq!(sum_of(&after, D, factor, at), want, "{shape:?} {negate}");
+            }
+        }
+    }
+}
+
+/// Bits of the exponent and of the mantissa of an element of A or of B.
+fn widths(factor: Factor, is_b: bool) -> (u32, u32) {
+    match (factor, is_b) {
+        (Factor::F16, _) => (5, 10),
+        (Factor::Bf16, _) => (8, 7),
+        (Factor::Xf32 | Factor::F32, _) => (8, 23),
+        (Factor::F8(F8::Fp8, _), false) | (Factor::F8(_, F8::Fp8), true) => (4, 3),
+        (Factor::F8(F8::Bf8, _), false) | (Factor::F8(_, F8::Bf8), true) => (5, 2),
+        (Factor::I8 | Factor::F64, _) => panic!("these have no such numbers"),
+    }
+}
+
+/// A number with this exponent's field: mantissas are often the least or the greatest.
+fn number_of((exponent, mantissa): (u32, u32), field: u64, random: &mut Random) -> u32 {
+    let ones = (1 << mantissa) - 1;
+    let fraction = match random.below(6) {
+        0 => 0,
+        1 => 1,
+        2 => ones,
+        _ => random.bits() as u32 & ones,
+    };
+    let sign = random.below(2) as u32;
+    sign << (exponent + mantissa) | (field as u32) << mantissa | fraction
+}
+
+/// Sums that gfx942 cuts off are those of the interpreter: of products whose exponents are close or far from one another, and
+/// from that of C, of zeros, denormals and numbers that are not finite, of sparse and of dense matrices.
+#[test]
+fn sums_that_are_cut_off_are_those_of_the_interpreter() {
+    const GFX: Gfx = Gfx::Gfx942;
+    let [a, b, places, d] = [0u16, 4, 60, 64];
+    let mut random = Random::new(942);
+    for row in frontend::isa::all() {
+        let sparse = matches!(row.op, frontend::Op::Smfmac(_));
+        let (Some(shape), Some(opcode)) = (row.op.product(), row.opcodes.get(GFX)) else {
+            continue;
+        };
+        if matches!(shape.factor, Factor::F32 | Factor::F64 | Factor::I8) {
+            continue;
+        }
+        for round in 0..60u64 {
+            let [of_a, of_b] = [false, true].map(|is_b| widths(shape.factor, is_b));
+            // The exponents of a round.
+            let mut fields = |(exponent, _): (u32, u32)| {
+                let count = [1, 2, 5, 12, 30, 300][random.below(6) as usize];
+                let all = 1 << exponent;
+                let first = match (exponent, random.below(4)) {
+                    (_, 0) => random.below(all),
+                    (8, _) => 90 + random.below(60),
+                    (_, _) => random.below(all / 2),
+                };
+                (first, count)
+            };
+            let ranges = [fields(of_a), fields(of_b)];
+            let specials = random.below(4) == 0;
+            let zeros = [2, 10, 1000][random.below(3) as usize];
+            let mut word = |format: (u32, u32), (first, count): (u64, u64)| {
+                let bits = 1 + format.0 + format.1;
+                // Floats of eight bits have no infinite numbers.
+                let special = bits > 8 && !(specials && random.below(300) == 0);
+                let last = (1 << format.0) - 1 - u64::from(special);
+                (0..32 / bits).fold(0, |word, n| {
+                    let field = (first + random.below(count)).min(last);
+                    let number = match random.below(zeros) {
+                        0 => (random.below(2) as u32) << (bits - 1),
+                        _ => number_of(format, field, &mut random),
+                    };
+                    // The code of a NaN.
+                    let nan = bits == 8 && number == 0x80 && !specials;
+                    word | (if nan { 0 } else { number }) << (n * bits)
+                })
+            };
+            let mut wave = WaveState::new_boxed();
+            for n in 0..4 {
+                wave.vgpr[usize::from(a + n)] = array::from_fn(|_| word(of_a, ranges[0]));
+                wave.vgpr[usize::from(b + n)] = array::from_fn(|_| word(of_b, ranges[1]));
+            }
+            wave.vgpr[usize::from(places)] = array::from_fn(|_| random.bits() as u32);
+            // That of the largest products.
+            let middle = [(of_a, ranges[0]), (of_b, ranges[1])].map(|(format, (first, count))| {
+                let bias = (1 << (format.0 - 1)) - if format.0 + format.1 == 7 { 0 } else { 1 };
+                (first + count - 1).min((1 << format.0) - 1) as i64 - bias
+            });
+            let middle = 127 + middle[0] + middle[1];
+            for n in 0..MatrixCall::sum_registers(shape) {
+                wave.vgpr[usize::from(d + n)] = array::from_fn(|_| {
+                    let field = middle + random.below(81) as i64 - 45;
+                    match random.below(30) {
+                        0 => random.bits() as u32,
+                        1 => random.bits() as u32 & 0x807f_ffff,
+                        2 => random.bits() as u32 & 0x8000_0000,
+                        _ => number_of((8, 23), field.clamp(0, 254) as u64, &mut random),
+                    }
+                });
+            }
+            let saturates = round % 6 == 0;
+            let abid = random.below(16) as u8;
+            let call = MatrixCall {
+                a,
+                b,
+                c: Addend::Registers(d),
+                d,
+                places: sparse.then_some(places),
+                cbsz: if sparse { random.below(4) as u8 } else { 0 },
+                abid: if sparse { abid } else { 0 },
+                blgp: if round % 5 == 0 && !sparse { 3 } else { 0 },
+                sums: MatrixSums::CutOff,
+                quiet: true,
+                saturates,
+                ..call_of(shape)
+            };
+            let mut machine = Machine::new(GFX);
+            machine.wave.vgpr = wave.vgpr;
+            machine.wave.mode = MODE
+                | if saturates {
+                    frontend::state::mode::FP16_OVFL
+                } else {
+                    0
+                };
+            let [cbsz, abid, blgp] = [call.cbsz, call.abid, call.blgp].map(u32::from);
+            let third = u32::from(call.places.unwrap_or(d));
+            let factors = (256 + u32::from(b)) << 9 | (256 + u32::from(a));
+            machine.ends(&[
+                0x1a7 << 23 | u32::from(opcode) << 16 | abid << 11 | cbsz << 8 | u32::from(d),
+                blgp << 29 | (256 + third) << 18 | factors,
+            ]);
+            let after = runs(&call, &wave);
+            for n in call.writes() {
+                let n = usize::from(n);
+                for lane in 0..64 {
+                    assert_eq!(
+                        after.vgpr[n][lane], machine.wave.vgpr[n][lane],
+                        "{} lane {lane} of v{n}, {:08x} before, round {round}",
+                        row.name, wave.vgpr[n][lane]
+                    );
+                }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Products of f16, bf16, i8 and f64, and all of four columns, on host vectors of 512 bits.
+//! Products of f16, bf16, i8 and f64, and all of four columns, on host vectors of 512 bits; sums that are cut off are [`cut`]'s.
 //!
 //! Factors are converted once for each instruction. Eight rows of 16 columns of D stay in host
 //! registers while K is gone through.
@@ -14,7 +14,7 @@ use frontend::op::{Factor, Matrix, MatrixSums};
 use lower::abi::Lanes;
 use lower::ir::MatrixCall;
 
-use super::{Factors, Rows, Source, by_register, lanes_of, place};
+use super::{Factors, MOST_OF_B, Rows, Source, by_register, cdna3, cut, lanes_of, place};
 
 /// How bytes are multiplied.
 #[derive(Clone, Copy)]
@@ -81,9 +81,15 @@ trait Arithmetic {
 pub(super) unsafe fn multiply(
     call: &MatrixCall,
     factors: Factors<'_>,
+    places: Option<&Lanes>,
     d: &mut Rows,
     bytes: Bytes,
 ) -> bool {
+    let bytes_in_registers = call.shape.factor == Factor::I8 && !call.saturates;
+    if cdna3::takes(call) && !bytes_in_registers {
+        // SAFETY: the caller's.
+        return unsafe { cut::avx512(call, factors, places, d) };
+    }
     let (shape, source) = (call.shape, factors.source);
     let spread = spread(shape, factors);
     let factors = match &spread {
@@ -119,13 +125,24 @@ pub(super) unsafe fn multiply(
                 return bf16(shape, (a, b), pairs, source, d);
             }
             (Factor::I8, _) => {
-                for (shape, Factors { a, b, .. }) in by_register(shape, factors) {
-                    match bytes {
-                        Bytes::Vnni => {
-                            let (a, b) = (a[0].map(|word| word ^ 0x8080_8080), &b[0]);
-                            by_size_vnni(shape, &Dotted { a, b }, source, d);
+                let dense;
+                let factors = match places {
+                    None => factors,
+                    Some(places) => match dense_bytes(call, factors.a, places) {
+                        None => return false,
+                        Some(a) => {
+                            dense = a;
+                            let a = &dense[..];
+                            Factors { a, ..factors }
                         }
-                        Bytes::Pairs => {
+                    },
+                };
+                match (bytes, factors.b.len()) {
+                    (Bytes::Vnni, 1) => dotted::<1>(shape, factors, d),
+                    (Bytes::Vnni, 2) => dotted::<2>(shape, factors, d),
+                    (Bytes::Vnni, _) => dotted::<4>(shape, factors, d),
+                    (Bytes::Pairs, _) => {
+                        for (shape, Factors { a, b, .. }) in by_register(shape, factors) {
                             let [a, b] = [a, b].map(|rows| words_of_bytes(&rows[0]));
                             by_size(shape, &Words { a, b }, source, d);
                         }
@@ -684,38 +701,101 @@ unsafe fn to_odd(a: __m512d, b: __m512d) -> __m512d {
 
 // ---- i8
 
-/// Sums of products of unsigned bytes by signed bytes. A has 128 more than its values, so that 128
-/// times the values of B is subtracted from C.
-struct Dotted<'a> {
-    a: Lanes,
-    b: &'a Lanes,
+/// A sparse A of bytes with the zeros that it leaves out. `None` if two values have the same place.
+#[inline(always)]
+fn dense_bytes(call: &MatrixCall, a: &Rows, places: &Lanes) -> Option<[Lanes; MOST_OF_B]> {
+    let set = match call.cbsz & 3 {
+        0 => u32::from(call.abid) % 2,
+        _ => 0,
+    };
+    let mut dense = [[0; 64]; MOST_OF_B];
+    let mut clash = false;
+    for (n, row) in dense.iter_mut().enumerate() {
+        // Two values of each four are stored.
+        for ((to, values), places) in row.iter_mut().zip(&a[n / 2]).zip(places) {
+            let values = values >> (16 * (n % 2));
+            let places = places >> (16 * set + 4 * n as u32);
+            let (first, second) = (places & 3, places >> 2 & 3);
+            clash |= first == second;
+            *to = (values & 0xff) << (8 * first) | (values >> 8 & 0xff) << (8 * second);
+        }
+    }
+    (!clash).then_some(dense)
 }
 
-impl Arithmetic for Dotted<'_> {
-    type Values = __m512i;
+/// Multiplies bytes in `R` registers of A and of B.
+///
+/// # Safety
+/// The host has the features of [`multiply`] and AVX512-VNNI; there are such registers, and `d` are the sums.
+#[target_feature(enable = "avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
+unsafe fn dotted<const R: usize>(shape: Matrix, factors: Factors<'_>, d: &mut Rows) {
+    let mut a = [[0; 64]; R];
+    for (a, row) in a.iter_mut().zip(factors.a) {
+        for (to, word) in a.iter_mut().zip(row) {
+            *to = word ^ 0x8080_8080;
+        }
+    }
+    let b = factors.b.first_chunk::<R>();
+    let b = b.expect("bug: B has as many registers as a dense A");
+    // SAFETY: the caller's.
+    unsafe { by_size_vnni(shape, &Dotted { a, b }, factors.source, d) }
+}
+
+/// Sums of products of unsigned bytes by signed bytes. A has 128 more than its values, so that 128
+/// times the values of B is subtracted from C.
+struct Dotted<'a, const R: usize> {
+    a: [Lanes; R],
+    b: &'a [Lanes; R],
+}
+
+impl<const R: usize> Arithmetic for Dotted<'_, R> {
+    type Values = [__m512i; R];
 
     #[inline(always)]
-    unsafe fn all(&self, lane: usize) -> __m512i {
+    unsafe fn all(&self, lane: usize) -> [__m512i; R] {
         // SAFETY: the caller's.
-        unsafe { _mm512_set1_epi32(self.a.get_unchecked(lane).cast_signed()) }
+        unsafe {
+            let mut values = [_mm512_setzero_si512(); R];
+            for (value, row) in values.iter_mut().zip(&self.a) {
+                *value = _mm512_set1_epi32(row.get_unchecked(lane).cast_signed());
+            }
+            values
+        }
     }
 
     #[inline(always)]
-    unsafe fn b(&self, lane: usize) -> __m512i {
+    unsafe fn b(&self, lane: usize) -> [__m512i; R] {
         // SAFETY: the caller's.
-        unsafe { load(self.b, lane) }
+        unsafe {
+            let mut values = [_mm512_setzero_si512(); R];
+            for (value, row) in values.iter_mut().zip(self.b) {
+                *value = load(row, lane);
+            }
+            values
+        }
     }
 
     #[inline(always)]
-    unsafe fn a_of_four<const I: i32>(&self, lane: usize) -> __m512i {
+    unsafe fn a_of_four<const I: i32>(&self, lane: usize) -> [__m512i; R] {
         // SAFETY: the caller's.
-        unsafe { _mm512_shuffle_epi32::<I>(load(&self.a, lane)) }
+        unsafe {
+            let mut values = [_mm512_setzero_si512(); R];
+            for (value, row) in values.iter_mut().zip(&self.a) {
+                *value = _mm512_shuffle_epi32::<I>(load(row, lane));
+            }
+            values
+        }
     }
 
     #[inline(always)]
-    unsafe fn excess(&self, lane: usize, more: __m512i) -> __m512i {
+    unsafe fn excess(&self, lane: usize, mut more: __m512i) -> __m512i {
         // SAFETY: the caller's.
-        unsafe { _mm512_dpbusd_epi32(more, _mm512_set1_epi8(-128), load(self.b, lane)) }
+        unsafe {
+            for row in self.b {
+                more = _mm512_dpbusd_epi32(more, _mm512_set1_epi8(-128), load(row, lane));
+            }
+        }
+        more
     }
 
     #[inline(always)]
@@ -725,9 +805,12 @@ impl Arithmetic for Dotted<'_> {
     }
 
     #[inline(always)]
-    unsafe fn add(&self, sum: __m512i, x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: the caller's.
-        unsafe { _mm512_dpbusd_epi32(sum, x, y) }
+    unsafe fn add(&self, mut sum: __m512i, x: [__m512i; R], y: [__m512i; R]) -> __m512i {
+        for (x, y) in x.into_iter().zip(y) {
+            // SAFETY: the caller's.
+            sum = unsafe { _mm512_dpbusd_epi32(sum, x, y) };
+        }
+        sum
     }
 }
 
@@ -746,9 +829,15 @@ struct Words {
 /// The host has these features.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
 unsafe fn words_of_bytes(row: &Lanes) -> Pairs {
-    let word = |word: u32, n: u32| i16::from((word >> (8 * n)) as i8).cast_unsigned();
-    let pair = |bits: u32, n: u32| u32::from(word(bits, n)) | u32::from(word(bits, n + 1)) << 16;
-    [0, 2].map(|n| row.map(|bits| pair(bits, n)))
+    let mut pairs = [[0; 64]; 2];
+    for (pair, up) in pairs.iter_mut().zip([16, 0]) {
+        for (to, &bits) in pair.iter_mut().zip(row) {
+            let bits = (bits << up).cast_signed();
+            let (low, high) = (bits << 8 >> 24, bits >> 8);
+            *to = (low & 0xffff | high & !0xffff).cast_unsigned();
+        }
+    }
+    pairs
 }
 
 impl Arithmetic for Words {
