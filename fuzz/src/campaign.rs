@@ -23,7 +23,7 @@ const RENEWAL: u32 = 1000;
 pub const MOST: u32 = 1 << 16;
 
 /// Instructions of a line that is repeated, at most.
-pub const MOST_REPEATED: usize = 4096;
+pub const MOST_REPEATED: usize = 1024;
 
 /// What is made of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -409,7 +409,7 @@ impl Writer<'_> {
             "ds_add_u64",
         ];
         let (counter, spread) = (r.below(NAMES.len() as u32), r.below(4));
-        let data = r.below(words::VGPRS - 1);
+        let data = 2 * r.below(words::VGPRS / 2);
         // Lanes access the same word, or up to four.
         self.vop2("v_and_b32", vector::ADDRESS, constant(spread), vector::LANE);
         self.vop2(
@@ -704,17 +704,19 @@ impl Writer<'_> {
         let temporary = scalar::TEMPORARY;
         self.load(scalar::INPUT_AT, 2, 0, 0);
         self.load(scalar::COUNTERS_AT, 1, 0, 16);
-        // Work-items, lanes, the wave's number among all waves.
-        self.vop1("v_mov_b32", vector::ITEM, 256);
-        self.vop2("v_and_b32", vector::LANE, constant(63), vector::ITEM);
-        self.vop2("v_lshlrev_b32", vector::LANE4, constant(2), vector::LANE);
-        self.vop2("v_lshlrev_b32", vector::EXCHANGE, constant(2), vector::ITEM);
-        self.vop2("v_lshrrev_b32", vector::VALUE, constant(6), vector::ITEM);
+        // The wave's number in the workgroup. Lanes that are not in the grid have numbers, too, since instructions make
+        // them active.
+        self.vop2("v_lshrrev_b32", vector::VALUE, constant(6), 0);
         let first = self.rows().first_lane(temporary, vector::VALUE);
         self.add(&first);
-        // Lanes that are not in the grid are made active by instructions, too.
         self.sop1("s_mov_b64", scalar::ADDRESS, EXEC);
         self.all_lanes();
+        self.lane_number();
+        self.sop2("s_lshl_b32", temporary + 1, temporary, constant(6));
+        self.vop2("v_or_b32", vector::ITEM, temporary + 1, vector::LANE);
+        self.vop2("v_lshlrev_b32", vector::LANE4, constant(2), vector::LANE);
+        self.vop2("v_lshlrev_b32", vector::EXCHANGE, constant(2), vector::ITEM);
+        // Its number among all waves.
         self.sop2("s_mul_i32", temporary + 1, 2, constant(waves));
         self.sop2("s_add_u32", temporary + 1, temporary + 1, temporary);
         self.wait();
@@ -794,6 +796,22 @@ impl Writer<'_> {
         self.sop1("s_mov_b64", VCC, temporary);
         self.sop1("s_mov_b64", EXEC, scalar::ADDRESS);
         self.spent = 0;
+    }
+
+    /// The lane's number, by counting the lanes before it.
+    fn lane_number(&mut self) {
+        let names = ["v_mbcnt_lo_u32_b32", "v_mbcnt_hi_u32_b32"];
+        for (name, before) in names.into_iter().zip([constant(0), 256 + vector::LANE]) {
+            let bytes = match self.gfx.is_gfx8_up() {
+                true => self.rows().vop3(name, vector::LANE, MINUS_ONE, before),
+                false => {
+                    self.vop1("v_mov_b32", vector::VALUE, before);
+                    self.rows()
+                        .vop2(name, vector::LANE, MINUS_ONE, vector::VALUE)
+                }
+            };
+            self.add(&bytes);
+        }
     }
 
     /// The descriptor of memory at the address in a pair, or of all memory.

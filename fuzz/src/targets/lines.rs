@@ -13,7 +13,7 @@ use crate::campaign::{Campaign, Kind, Settings};
 const MEMORY: u64 = 0x1000_0000_0000;
 
 /// Instructions that an input's program has at most.
-const LENGTH: u32 = 2048;
+const LENGTH: u32 = 512;
 
 thread_local! {
     static CAMPAIGNS: RefCell<HashMap<(usize, bool), Campaign>> = RefCell::default();
