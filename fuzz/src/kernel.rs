@@ -555,7 +555,7 @@ impl Rows {
         let offen = 1 << 12;
         bytes_of(&[
             0x38 << 26 | op << 18 | offen | place.offset,
-            place.base << 24 | place.descriptor / 4 << 16 | data << 8 | place.address,
+            place.base << 24 | (place.descriptor / 4) << 16 | data << 8 | place.address,
         ])
     }
 

@@ -15,4 +15,4 @@ pub use decode::decode;
 pub use kernel::kernel;
 pub use lines::lines;
 pub use loader::loader;
-pub use manifest::manifest;
+pub use manifest::{Reader, manifest};

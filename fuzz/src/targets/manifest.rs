@@ -34,9 +34,11 @@ fn is_large(text: &str) -> bool {
         .any(|word| word.len() > SMALL && word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The bytes are the text. `read` parses it as a manifest at a path, whose files must be in its folder, and gives the
-/// first bytes of each buffer; the crate of manifests depends on this one.
-pub fn manifest(data: &[u8], read: &dyn Fn(&Path, &str) -> Result<Vec<Vec<u8>>, String>) {
+/// Parses a text as a manifest at a path, whose files must be in its folder; gives the first bytes of each buffer.
+pub type Reader<'a> = dyn Fn(&Path, &str) -> Result<Vec<Vec<u8>>, String> + 'a;
+
+/// The bytes are the text. The crate of manifests, which `read` calls, depends on this one.
+pub fn manifest(data: &[u8], read: &Reader<'_>) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };

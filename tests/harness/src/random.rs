@@ -153,7 +153,7 @@ impl Random {
             let word = match kind {
                 0..=2 => 0,
                 3 => self.below(0x100),
-                _ => self.take(4).map_or_else(|| self.next(), |word| word) as u32,
+                _ => self.take(4).unwrap_or_else(|| self.next()) as u32,
             };
             return self.of_kind(kind, word);
         }
