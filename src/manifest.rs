@@ -180,8 +180,7 @@ impl Manifest {
     /// As [`Manifest::load`], for a manifest of unknown origin: the files that it names to read must be in its folder or
     /// below it, links resolved.
     pub fn load_inside(path: &Path) -> Result<Manifest, ManifestError> {
-        let files = parse::Files::inside(path);
-        parse::manifest(path, &Manifest::text(path)?, &files)
+        Manifest::parse_inside(path, &Manifest::text(path)?)
     }
 
     /// The text of the file.
@@ -209,6 +208,11 @@ impl Manifest {
     /// Reads a manifest from text; relative names in it are relative to `path`.
     pub fn parse(path: &Path, text: &str) -> Result<Manifest, ManifestError> {
         parse::manifest(path, text, &parse::Files::anywhere(path))
+    }
+
+    /// As [`Manifest::parse`], with the files of [`Manifest::load_inside`].
+    pub fn parse_inside(path: &Path, text: &str) -> Result<Manifest, ManifestError> {
+        parse::manifest(path, text, &parse::Files::inside(path))
     }
 
     /// The folder that names in the manifest are relative to.

@@ -6,12 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use frontend::Gfx;
 use harness::random::Random;
-use harness::snippet::{Bench, FIXED, Setup};
+use harness::snippet::{Bench, FIXED, Setup, State};
 use sha2::{Digest as _, Sha256};
 
 use crate::checker::{Checker, Failure, How, Mismatch};
 use crate::digest::Digest;
 use crate::lines::without_faults;
+use crate::program::Item;
 use crate::shapes::Jits;
 use crate::{Error, Options, at_least};
 
@@ -20,6 +21,9 @@ const RENEWAL: u32 = 1000;
 
 /// The greatest length of a program or a line, in instructions.
 pub const MOST: u32 = 1 << 16;
+
+/// Instructions of a line that is repeated, at most.
+pub const MOST_REPEATED: usize = 1024;
 
 /// What is made of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +162,47 @@ impl Campaign {
         attempt.unwrap_or_else(|payload| self.panicked(seed, payload))
     }
 
+    /// As [`Campaign::seed`], with the decisions of an input in place of those of a seed: the states begin from a number
+    /// in it, and the program ends where it does. A line may be repeated, up to [`MOST_REPEATED`] instructions.
+    pub fn input(&mut self, bytes: &[u8]) -> Result<Verdict, Error> {
+        let attempt = catch_unwind(AssertUnwindSafe(|| self.attempt_input(bytes)));
+        attempt.unwrap_or_else(|payload| self.panicked(0, payload))
+    }
+
+    fn attempt_input(&mut self, bytes: &[u8]) -> Result<Verdict, Error> {
+        let settings = &self.settings;
+        let mut r = Random::from_bytes(bytes);
+        let lines = settings.kind == Kind::Lines;
+        let checker = match lines {
+            true => &self.checkers[usize::from(r.once_in(4))],
+            false => &self.checkers[0],
+        };
+        if self.age >= RENEWAL {
+            self.jits = None;
+            self.age = 0;
+        }
+        let jits = self.jits.get_or_insert_with(|| checker.jits());
+        let mut states = Random::new(u64::from(r.below(1 << 16)));
+        let mut before = vec![checker.state(&mut states)];
+        for _ in 1..settings.states {
+            before.push(checker.state_like(&mut states, &before[0]));
+        }
+        let how = How::random(&mut r, jits, &settings.options, lines);
+        let items = match settings.kind {
+            Kind::Programs => checker.rows.program(&mut r, settings.length),
+            Kind::Lines => {
+                let repeat = 1 << r.below(8);
+                let items = checker.rows.line(&mut r, settings.length);
+                before.truncate(1);
+                let items = without_faults(checker, items, &before[0]);
+                let most = (items.len() * repeat).min(MOST_REPEATED.max(items.len()));
+                items.iter().cycle().take(most).cloned().collect()
+            }
+        };
+        self.age += 1 + items.len() as u32 / 8;
+        Campaign::judge(settings, (checker, jits), 0, items, before, how)
+    }
+
     fn attempt(&mut self, seed: u64) -> Result<Verdict, Error> {
         let settings = &self.settings;
         let mut r = Random::new(seed);
@@ -193,6 +238,18 @@ impl Campaign {
                 (items, how)
             }
         };
+        Campaign::judge(settings, (checker, jits), seed, items, before, how)
+    }
+
+    /// Runs a program from its states.
+    fn judge(
+        settings: &Settings,
+        (checker, jits): (&Checker, &Jits),
+        seed: u64,
+        items: Vec<Item>,
+        mut before: Vec<State>,
+        how: How,
+    ) -> Result<Verdict, Error> {
         let counters = || {
             let (runs, faults) = (checker.runs.get(), checker.faults.get());
             (runs, faults, checker.executed.get())

@@ -92,17 +92,17 @@ mod vector {
 }
 
 /// Codes of operands.
-const MINUS_ONE: u32 = 193;
-const LITERAL: u32 = 255;
+pub(crate) const MINUS_ONE: u32 = 193;
+pub(crate) const LITERAL: u32 = 255;
 /// The code of a small constant.
-const fn constant(value: u32) -> u32 {
+pub(crate) const fn constant(value: u32) -> u32 {
     assert!(value <= 64, "greater ones are literals");
     128 + value
 }
 /// The hardware register MODE, all of it, as an operand of `s_getreg_b32`.
-const MODE: u32 = 31 << 11 | 1;
+pub(crate) const MODE: u32 = 31 << 11 | 1;
 /// The last word of the descriptor of a raw buffer.
-const RAW: u32 = 4 | 5 << 3 | 6 << 6 | 7 << 9 | 7 << 12 | 4 << 15;
+pub(crate) const RAW: u32 = 4 | 5 << 3 | 6 << 6 | 7 << 9 | 7 << 12 | 4 << 15;
 
 impl Failure {
     /// The program as a kernel. Of programs in read-only memory there is none.
@@ -462,32 +462,12 @@ impl Writer<'_> {
 
     /// Writes a scalar register to a lane.
     fn write_lane(&mut self, d: u32, s: u32, lane: u32) {
-        let (name, lane) = ("v_writelane_b32", constant(lane));
-        let bytes = match self.gfx().is_gfx8_up() {
-            true => self.rows.vop3(name, d, s, lane),
-            false => self.rows.vop2(name, d, s, lane),
-        };
-        self.push(&bytes);
+        self.push(&self.rows.write_lane(d, s, lane));
     }
 
     /// Loads `1 << log` dwords from an address in a pair.
     fn load(&mut self, d: u32, log: u32, pair: u32, offset: u32) {
-        const NAMES: [&str; 5] = [
-            "s_load_dword",
-            "s_load_dwordx2",
-            "s_load_dwordx4",
-            "s_load_dwordx8",
-            "s_load_dwordx16",
-        ];
-        let op = self.rows.opcode(Encoding::Smem, NAMES[log as usize]);
-        let base = pair / 2;
-        if self.gfx().is_gfx8_up() {
-            self.words_of([0x30 << 26 | op << 18 | 1 << 17 | d << 6 | base, offset]);
-        } else {
-            let dwords = offset / 4;
-            let word = 0x18 << 27 | op << 22 | d << 15 | base << 9 | 1 << 8 | dwords;
-            self.push(&word.to_le_bytes());
-        }
+        self.push(&self.rows.scalar_load(d, log, pair, offset));
     }
 
     /// The descriptor of the memory at an address in a pair goes to s0 to s3.
@@ -501,12 +481,13 @@ impl Writer<'_> {
     fn buffer(&mut self, name: &str, data: u32, at: usize) {
         const OFFSET: u32 = 4;
         self.push(&self.rows.sopk("s_movk_i32", OFFSET, at as u32));
-        let op = self.rows.opcode(Encoding::Mubuf, name);
-        let offen = 1 << 12;
-        self.words_of([
-            0x38 << 26 | op << 18 | offen,
-            OFFSET << 24 | data << 8 | vector::LANE,
-        ]);
+        let place = Place {
+            address: vector::LANE,
+            descriptor: 0,
+            base: OFFSET,
+            offset: 0,
+        };
+        self.push(&self.rows.mubuf(name, data, place));
     }
 
     /// Stores [`vector::SCRATCH`] to the LDS, a dword of each lane.
@@ -532,10 +513,71 @@ impl Writer<'_> {
     }
 
     fn lds(&mut self, name: &str, at: usize, data: u32) {
-        let op = self.rows.opcode(Encoding::Ds, name);
-        let op = op << if self.gfx().is_gfx8_up() { 17 } else { 18 };
-        self.words_of([0x36 << 26 | op | at as u32, data | vector::LANE]);
+        self.push(&self.rows.ds(name, at as u32, data | vector::LANE));
     }
+}
+
+/// Where an instruction of MUBUF accesses memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// VGPR with the lanes' offsets.
+    pub(crate) address: u32,
+    /// The first of four SGPRs with the descriptor.
+    pub(crate) descriptor: u32,
+    /// Code of an operand that is added.
+    pub(crate) base: u32,
+    /// Another addend, of 12 bits.
+    pub(crate) offset: u32,
+}
+
+impl Rows {
+    /// Loads `1 << log` dwords from an address in a pair.
+    pub(crate) fn scalar_load(&self, d: u32, log: u32, pair: u32, offset: u32) -> Vec<u8> {
+        const NAMES: [&str; 5] = [
+            "s_load_dword",
+            "s_load_dwordx2",
+            "s_load_dwordx4",
+            "s_load_dwordx8",
+            "s_load_dwordx16",
+        ];
+        let op = self.opcode(Encoding::Smem, NAMES[log as usize]);
+        let base = pair / 2;
+        if self.gfx.is_gfx8_up() {
+            return bytes_of(&[0x30 << 26 | op << 18 | 1 << 17 | d << 6 | base, offset]);
+        }
+        let dwords = offset / 4;
+        bytes_of(&[0x18 << 27 | op << 22 | d << 15 | base << 9 | 1 << 8 | dwords])
+    }
+
+    /// An instruction of MUBUF with offsets of lanes.
+    pub(crate) fn mubuf(&self, name: &str, data: u32, place: Place) -> Vec<u8> {
+        let op = self.opcode(Encoding::Mubuf, name);
+        let offen = 1 << 12;
+        bytes_of(&[
+            0x38 << 26 | op << 18 | offen | place.offset,
+            place.base << 24 | (place.descriptor / 4) << 16 | data << 8 | place.address,
+        ])
+    }
+
+    /// An instruction of DS; `registers` is its second dword.
+    pub(crate) fn ds(&self, name: &str, offset: u32, registers: u32) -> Vec<u8> {
+        let op = self.opcode(Encoding::Ds, name);
+        let op = op << if self.gfx.is_gfx8_up() { 17 } else { 18 };
+        bytes_of(&[0x36 << 26 | op | offset, registers])
+    }
+
+    /// Writes a scalar register to a lane.
+    pub(crate) fn write_lane(&self, d: u32, s: u32, lane: u32) -> Vec<u8> {
+        let (name, lane) = ("v_writelane_b32", constant(lane));
+        match self.gfx.is_gfx8_up() {
+            true => self.vop3(name, d, s, lane),
+            false => self.vop2(name, d, s, lane),
+        }
+    }
+}
+
+fn bytes_of(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 const _: () = assert!(

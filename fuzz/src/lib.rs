@@ -14,6 +14,8 @@ pub mod kernel;
 mod lines;
 pub mod program;
 pub mod shapes;
+pub mod targets;
+mod whole;
 
 use lower::jit::LowerError;
 use runtime::engine::Exit;

@@ -31,7 +31,7 @@ impl Rows {
     /// A line of about `length` instructions.
     pub(crate) fn line(&self, r: &mut Random, length: u32) -> Vec<Item> {
         let mut items = Vec::new();
-        while items.len() < length as usize {
+        while items.len() < length as usize && !r.is_exhausted() {
             match r.below(24) {
                 0 | 1 => self.new_exec(r, &mut items),
                 2..=4 => {
@@ -79,7 +79,7 @@ impl Rows {
     }
 
     /// `v_readfirstlane_b32`
-    fn first_lane(&self, to: u32, from: u32) -> Vec<u8> {
+    pub(crate) fn first_lane(&self, to: u32, from: u32) -> Vec<u8> {
         self.vop1("v_readfirstlane_b32", to, 256 + from)
     }
 
@@ -160,7 +160,7 @@ impl Rows {
 
     /// Moves of vector registers by M0, or instructions while GPR indexing is on; the registers that they reach are no
     /// prepared ones. Then M0 is what LDS instructions need.
-    fn indexed_moves(&self, r: &mut Random, items: &mut Vec<Item>) {
+    pub(crate) fn indexed_moves(&self, r: &mut Random, items: &mut Vec<Item>) {
         let index = r.below(3);
         let moves = isa::all().filter(|desc| {
             desc.encoding == Encoding::Vop1

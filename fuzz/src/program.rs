@@ -210,7 +210,7 @@ impl Rows {
     }
 
     /// A compare that writes VCC.
-    fn compare(&self, r: &mut Random) -> Vec<u8> {
+    pub(crate) fn compare(&self, r: &mut Random) -> Vec<u8> {
         loop {
             let desc = *r.pick(&self.alu);
             if is_compare(desc)
@@ -226,7 +226,7 @@ impl Rows {
         let mut left = 1 + r.below(length);
         let mut items = Vec::new();
         let blocks = r.once_in(2);
-        while left > 0 {
+        while left > 0 && !r.is_exhausted() {
             self.item(r, if blocks { 0 } else { DEPTH }, &mut left, &mut items);
         }
         items
@@ -236,7 +236,7 @@ impl Rows {
     fn body(&self, r: &mut Random, depth: u32, left: &mut u32) -> Vec<Item> {
         let mut items = Vec::new();
         for _ in 0..r.below(6) {
-            if *left == 0 {
+            if *left == 0 || r.is_exhausted() {
                 break;
             }
             self.item(r, depth, left, &mut items);
@@ -463,7 +463,7 @@ impl Rows {
         words.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 
-    fn vopc(&self, name: &str, s0: u32, v1: u32) -> Vec<u8> {
+    pub(crate) fn vopc(&self, name: &str, s0: u32, v1: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Vopc, name);
         let word: u32 = 0x3e << 25 | op << 17 | v1 << 9 | s0;
         word.to_le_bytes().to_vec()

@@ -243,6 +243,12 @@ pub(crate) fn with_breaks(
     }))
 }
 
+/// Drops the code that the process keeps in memory for other engines, so that the next engine translates, or reads files,
+/// as in a new process. For tests.
+pub fn forget() {
+    cache::forget();
+}
+
 /// The names of all forms of code, as in [`EngineOptions::without`].
 pub fn form_names() -> impl Iterator<Item = String> {
     named_forms().map(|(name, _)| name)

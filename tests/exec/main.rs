@@ -8,6 +8,7 @@ mod differential;
 mod exports;
 mod facade;
 mod folds;
+mod fuzzing;
 mod hardware;
 mod kernels;
 mod lowering;

@@ -80,6 +80,11 @@ pub(super) fn remember(key: Key, object: &Arc<Object>) {
     }
 }
 
+/// Drops all translations.
+pub(super) fn forget() {
+    *MEMORY.lock().expect("no holder of the lock panics") = InMemory::default();
+}
+
 /// A folder with translated code.
 #[derive(Debug)]
 pub(super) struct Folder {

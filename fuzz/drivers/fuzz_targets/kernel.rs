@@ -1,0 +1,3 @@
+#![cfg_attr(not(feature = "afl"), no_main)]
+
+drivers::driver!(drivers::kernel);
