@@ -13,6 +13,7 @@ mod coverage;
 mod debug;
 mod diff;
 mod disasm;
+mod evidence;
 #[cfg(unix)]
 mod exec;
 mod frames;

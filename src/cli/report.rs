@@ -10,7 +10,7 @@ use wavelift::manifest::{Comparison, Errors, Greatest};
 use wavelift::{Export, Exports, Kernel, Stats};
 
 use super::numerics;
-use super::run::Printed;
+use super::run::{InstructionReport, Printed};
 use super::session::OutOfTime;
 
 /// The one object that `--json` prints.
@@ -27,6 +27,9 @@ pub(super) struct Report {
     /// `--print` only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) print: Vec<Printed>,
+    /// `run --evidence` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) evidence: Option<Vec<InstructionReport>>,
     /// `bench --profile` only.
     #[cfg(feature = "jit")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,6 +47,7 @@ impl Report {
             expect: Vec::new(),
             fault: None,
             print: Vec::new(),
+            evidence: None,
             #[cfg(feature = "jit")]
             profile: None,
         }

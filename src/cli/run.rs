@@ -18,6 +18,7 @@ use super::session::{OutOfTime, Session, TimeLimit};
 
 mod breaks;
 mod cover;
+mod evidence;
 mod junit;
 mod outputs;
 mod print;
@@ -29,6 +30,7 @@ mod watch;
 
 use breaks::BreakOptions;
 use cover::Cover;
+pub(super) use evidence::InstructionReport;
 pub(super) use print::{print_fallbacks, print_report, warn_of_failures};
 use several::{Json, Outcome};
 pub(super) use show::Printed;
@@ -72,6 +74,9 @@ pub(super) struct Args {
     /// Merge coverage into this file, for wavelift coverage; slow
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
+    /// Print how well the instructions are tested that were executed, weakest evidence first; slow
+    #[arg(long)]
+    evidence: bool,
     /// Print one JSON object, or write it to a file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
@@ -150,6 +155,12 @@ fn run_all(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     if watches && args.coverage.is_some() {
         anyhow::bail!("--coverage and {watch} run the code in different ways; give one of them");
     }
+    if watches && args.evidence {
+        anyhow::bail!("--evidence and {watch} run the code in different ways; give one of them");
+    }
+    if args.evidence && args.coverage.is_some() {
+        anyhow::bail!("--evidence and --coverage take the same counts; give one of them");
+    }
     // What cannot be written is reported before anything runs.
     let json = match &args.json {
         None => Json::No,
@@ -208,7 +219,8 @@ fn run(
         memcheck: args.memcheck,
         ..args.options.device(&args.engine)
     });
-    options.engine_options.profile = args.coverage.as_ref().map(|_| Profiling::Coverage);
+    let counts = args.evidence || args.coverage.is_some();
+    options.engine_options.profile = counts.then_some(Profiling::Coverage);
     let limit = options.timeout;
     let mut watch = Watch::new(args, options)?;
     let engine = watch.engine();
@@ -228,6 +240,7 @@ fn run(
     let stop = launch_all(&session, counting, limit, report, &mut watch, out)?;
     watch.finish()?;
     let covered = cover.map_or(Ok(()), |cover| cover.finish(&session));
+    report.evidence = args.evidence.then(|| evidence::collect(&session));
     let mut written = Vec::new();
     let status = match &stop {
         Some(stop) => {
@@ -243,6 +256,9 @@ fn run(
     report.ok = status == Status::Success;
     if text {
         print_report(report, &written, out)?;
+        if let Some(all) = &report.evidence {
+            evidence::print(all, out)?;
+        }
     }
     warn_of_failures(report);
     if let Some(stop) = stop {

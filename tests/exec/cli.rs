@@ -19,6 +19,7 @@ mod debug;
 mod disasm;
 mod documents;
 mod emitters;
+mod evidence;
 mod exec;
 mod faults;
 mod findings;

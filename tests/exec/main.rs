@@ -5,6 +5,8 @@ mod conformance;
 mod cost;
 mod coverage;
 mod differential;
+mod evidence;
+mod exhaustive;
 mod exports;
 mod facade;
 mod folds;

@@ -14,7 +14,7 @@ const ELSEWHERE: [(&str, &str); 3] = [
 ];
 
 /// Pages whose commands are run here.
-const HERE: [&str; 23] = [
+const HERE: [&str; 24] = [
     "ARCHITECTURE.md",
     "docs/check.md",
     "docs/dynamic.md",
@@ -23,6 +23,7 @@ const HERE: [&str; 23] = [
     "docs/debugger.md",
     "docs/debugging.md",
     "docs/disassembly.md",
+    "docs/evidence.md",
     "docs/exec.md",
     "docs/findings.md",
     "docs/hip.md",
