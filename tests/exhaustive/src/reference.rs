@@ -369,7 +369,7 @@ fn scalar(form: &Form) -> Option<Function> {
         Op::BitReplicate => Box::new(|x, _| {
             let mut all = 0u64;
             for bit in 0..32 {
-                all |= u64::from(x >> bit & 1) * 3 << (2 * bit);
+                all |= (u64::from(x >> bit & 1) * 3) << (2 * bit);
             }
             low(all)
         }),

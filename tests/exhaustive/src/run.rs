@@ -378,13 +378,12 @@ impl Bench {
                         }
                         Some(_) => {}
                     }
-                } else if let (Some(reference), Some(by)) = (&reference, by) {
-                    if let Some(place) = disagrees(reference, form, layout, base, &want) {
-                        let right = expected(reference, form, layout, base, &want);
-                        let found =
-                            difference(form, layout, base, place, (by, &want), (kind, &right));
-                        outcome.difference.get_or_insert(found);
-                    }
+                } else if let (Some(reference), Some(by)) = (&reference, by)
+                    && let Some(place) = disagrees(reference, form, layout, base, &want)
+                {
+                    let right = expected(reference, form, layout, base, &want);
+                    let found = difference(form, layout, base, place, (by, &want), (kind, &right));
+                    outcome.difference.get_or_insert(found);
                 }
                 outcome.times[n] += begin.elapsed();
             }

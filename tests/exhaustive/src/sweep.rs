@@ -458,7 +458,7 @@ impl Form {
                 };
                 vec![
                     0x34 << 26 | number << if old { 17 } else { 16 } | low,
-                    256 + s[0] | second << 9 | omod << 27 | neg << 29,
+                    (256 + s[0]) | second << 9 | omod << 27 | neg << 29,
                 ]
             }
         }
