@@ -24,6 +24,44 @@ pub(crate) struct Slip {
     pub(crate) what: String,
 }
 
+/// The kind of a slip that changes nothing and is not tried.
+pub(crate) const COMMUTED: &str = "commuted";
+
+/// Functions of which two arguments may be exchanged: bitwise operations, integer sums and products, comparisons for
+/// equality. (Of sums and products of floats not: the first NaN is the result.)
+const COMMUTATIVE: &[&str] = &[
+    "and",
+    "or",
+    "xor",
+    "band",
+    "bor",
+    "bxor",
+    "iadd",
+    "imul",
+    "umulhi",
+    "smulhi",
+    "wrapping_add",
+    "wrapping_mul",
+    "uadd_sat",
+    "sadd_sat",
+    "umin",
+    "umax",
+    "smin",
+    "smax",
+    "min_u",
+    "max_u",
+    "min_s",
+    "max_s",
+    "uno",
+    "ord",
+    "abs_diff",
+    "eq",
+    "ne",
+    "ptr_eq",
+    "min",
+    "max",
+];
+
 /// How a place is wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
@@ -237,7 +275,7 @@ impl Finder<'_> {
         }
     }
 
-    fn calls(&mut self, e: &Expr, args: Vec<&Expr>, receiver: Option<&Expr>) {
+    fn calls(&mut self, e: &Expr, name: &str, args: Vec<&Expr>, receiver: Option<&Expr>) {
         let whole = self.range(e.span());
         let text = |x: &Expr| self.text[self.range(x.span())].to_owned();
         let mut others = Vec::new();
@@ -267,8 +305,12 @@ impl Finder<'_> {
         {
             swap(receiver, only);
         }
+        let kind = match COMMUTATIVE.contains(&name) && args.len() <= 2 {
+            true => COMMUTED,
+            false => "arguments",
+        };
         for other in others {
-            self.replace(e, "arguments", other);
+            self.replace(e, kind, other);
         }
     }
 
@@ -444,8 +486,19 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 _ => {}
             },
             Expr::Lit(l) => self.literal(e, &l.lit, false),
-            Expr::Call(c) => self.calls(e, c.args.iter().collect(), None),
-            Expr::MethodCall(c) => self.calls(e, c.args.iter().collect(), Some(&*c.receiver)),
+            Expr::Call(c) => {
+                let name = self
+                    .of(&*c.func)
+                    .rsplit(':')
+                    .next()
+                    .unwrap_or("")
+                    .to_owned();
+                self.calls(e, &name, c.args.iter().collect(), None);
+            }
+            Expr::MethodCall(c) => {
+                let name = c.method.to_string();
+                self.calls(e, &name, c.args.iter().collect(), Some(&*c.receiver));
+            }
             Expr::Match(m) => self.arms(&m.arms),
             _ => {}
         }

@@ -265,7 +265,7 @@ impl Tree {
             }
             write(&self.root.join(name), new.text.as_bytes());
             next += found.slips.len() as u32;
-            numbered.retain(|n| !removed.contains(&n.number));
+            numbered.retain(|n| !removed.contains(&n.number) && n.slip.kind != sites::COMMUTED);
             self.slips.extend(numbered);
             let (others, places, bodies) = (new.others, new.places, new.bodies);
             let map = FileMap {
