@@ -223,6 +223,8 @@ def fused(vop2, vop3):
             in_modes(vop3, "v_fma_f16", f, 3, lambda m, a, b, d: fl.clamp(f, fma(m, a, b, d), m), values[:16], [KEEP], GFX9, "clamp", " clamp", keeps=True)
             for name, targets, keeps in (("v_mad_f16", ["gfx803"], False), ("v_mad_legacy_f16", GFX9, False), ("v_mad_f16", GFX9, True)):
                 in_modes(vop3, name, f, 3, lambda m, a, b, d: fl.mad(f, a, b, d, m), values, [KEEP], targets, "not fused, flushes denormals always", keeps=keeps)
+            large = [(0x7bff, 0x4000, 0xfbff), (0x7bff, 0xc000, 0x7bff), (0x7bff, 0x3c00, 0x7bff), (0x7bff, 0x4000, 0x4000), (0x7bff, 0x4000, 0x7c00), (0x7bff, 0x4000, 0xfc00), (0x7c00, 0xc000, 0x7bff), (0x7bff, 0x4000, 0x7e01)]
+            in_modes(vop3, "v_mad_f16", f, 3, lambda m, a, b, d: fl.mad(f, a, b, d, m), large, [0x8003f0], GFX9, "FP16_OVFL limits the product, then the sum; infinities stay", keeps=True)
             for select in ("[1,0,0,0]", "[0,1,0,0]", "[0,0,1,0]", "[0,0,0,1]", "[1,1,1,1]"):
                 picks = [int(x) for x in select.strip("[]").split(",")]
                 lines = []

@@ -122,6 +122,57 @@ fn reciprocals_of_roots_of_doubles() {
     }
 }
 
+/// Sources from 1 to 4 whose reciprocal roots are the closest to the middle between two f32.
+const ALMOST_BETWEEN: [u32; 16] = [
+    0x403a_18e3,
+    0x4009_f038,
+    0x407f_fffe,
+    0x3fba_2a39,
+    0x3fd2_208f,
+    0x3fed_3230,
+    0x3f8a_5c86,
+    0x3fda_e942,
+    0x407d_e1e1,
+    0x407d_bbac,
+    0x401d_d16a,
+    0x4042_ed16,
+    0x3fd1_9305,
+    0x4035_5499,
+    0x3fa4_9c14,
+    0x3fd7_aea0,
+];
+
+#[test]
+fn reciprocals_of_roots_of_singles_almost_between_two() {
+    for host in hosts() {
+        let b = Build::new();
+        let lanes = b.leaf(Op::ReadV(0), types::L32);
+        let wave = b.leaf(Op::ReadS(Slot::Sgpr(0)), types::W32);
+        let [lanes, wave] = [lanes, wave].map(|x| b.pure(Op::FRsq(Float::F32), &[x]));
+        let code = compiled(b, (vec![(Slot::Sgpr(16), wave)], vec![(1, lanes)]), host);
+        let mut wave = WaveState::new_boxed();
+        let mut frame = vec![[0; LANES]; 64];
+        for (i, x) in ALMOST_BETWEEN.into_iter().enumerate() {
+            // Times powers of four.
+            let sources: [u32; LANES] =
+                std::array::from_fn(|lane| x - (32 << 24) + ((lane as u32) << 24));
+            wave.vgpr[0] = sources;
+            wave.sgpr[0] = sources[4 * i];
+            wave.set_exec(u64::MAX);
+            run(&code, &mut wave, &mut frame);
+            assert_eq!(
+                wave.sgpr[16],
+                math::rsq_f32(wave.sgpr[0]),
+                "{x:#x} on {host:?}"
+            );
+            for (lane, x) in sources.into_iter().enumerate() {
+                let d = wave.vgpr[1][lane];
+                assert_eq!(d, math::rsq_f32(x), "{x:#x} on {host:?}");
+            }
+        }
+    }
+}
+
 /// A function of f16, and what it is made of.
 type OfHalf = (LaneFn, fn(u16) -> u16);
 

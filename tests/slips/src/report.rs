@@ -1,0 +1,153 @@
+//! Results by slip, the scores of the groups, and the committed list of survivors.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use crate::tree::{Numbered, groups};
+use crate::trial::Verdict;
+
+/// Verdicts by the slip's key.
+pub(crate) type Results = BTreeMap<String, Verdict>;
+
+/// Reads what earlier runs have found.
+pub(crate) fn read(path: &Path) -> Results {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let mut results = Results::new();
+    for line in text.lines() {
+        let parts: Vec<&str> = line.split('\t').collect();
+        let verdict = match parts[..] {
+            [_, "unreached"] => Verdict::Unreached,
+            [_, how @ ("found" | "golden"), by] => Verdict::Found {
+                by: by.to_owned(),
+                golden: how == "golden",
+            },
+            [_, how @ ("survived" | "limited"), tests] => Verdict::Survived {
+                tests: tests.parse().unwrap_or(0),
+                all: how == "survived",
+            },
+            _ => continue,
+        };
+        results.insert(parts[0].to_owned(), verdict);
+    }
+    results
+}
+
+/// A verdict as a line of the file of results.
+pub(crate) fn line(slip: &Numbered, verdict: &Verdict) -> String {
+    let key = slip.key();
+    match verdict {
+        Verdict::Unreached => format!("{key}\tunreached\n"),
+        Verdict::Found { by, golden: false } => format!("{key}\tfound\t{by}\n"),
+        Verdict::Found { by, golden: true } => format!("{key}\tgolden\t{by}\n"),
+        Verdict::Survived { tests, all: true } => format!("{key}\tsurvived\t{tests}\n"),
+        Verdict::Survived { tests, all: false } => format!("{key}\tlimited\t{tests}\n"),
+    }
+}
+
+/// Reasons that are given for survivors, by file and change.
+pub(crate) struct Reasons(BTreeMap<(String, String), String>);
+
+const HEAD: &str = "\
+# Slips of the sample that the tests do not find: file and line, change, what the tests do, reason. \"open\": there is
+# no reason and no test yet. tests/slips/run --report writes this file and keeps the reasons.
+# Columns are separated by tabs.
+";
+
+impl Reasons {
+    /// Reads the list.
+    pub(crate) fn read(path: &Path) -> Reasons {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let mut reasons = BTreeMap::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            if let [at, change, _, reason] = line.split('\t').collect::<Vec<_>>()[..]
+                && reason != "open"
+            {
+                let file = at.split(':').next().unwrap_or(at).to_owned();
+                reasons.insert((file, change.to_owned()), reason.to_owned());
+            }
+        }
+        Reasons(reasons)
+    }
+
+    fn of(&self, slip: &Numbered) -> Option<&str> {
+        let key = (slip.file.clone(), slip.slip.what.clone());
+        self.0.get(&key).map(String::as_str)
+    }
+}
+
+/// Wilson's interval of a share, for 95 %.
+fn interval(found: usize, of: usize) -> (f64, f64) {
+    let (n, z) = (of as f64, 1.96);
+    let p = found as f64 / n;
+    let middle = p + z * z / (2.0 * n);
+    let half = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
+    let whole = 1.0 + z * z / n;
+    ((middle - half) / whole, (middle + half) / whole)
+}
+
+/// The table of scores, and the list of survivors.
+pub(crate) fn report(
+    all: &[Numbered],
+    sample: &[&Numbered],
+    results: &Results,
+    reasons: &Reasons,
+) -> (String, String) {
+    let mut table = String::from(
+        "| group | slips | tried | found | by goldens only | not found | of these not reached | with a reason | open | score | 95 % |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut list = String::from(HEAD);
+    let mut sums = [0; 8];
+    let mut row = |name: &str, c: [usize; 8]| {
+        let [slips, tried, found, golden, lost, unreached, reason, open] = c;
+        if tried == 0 {
+            return;
+        }
+        let (low, high) = interval(found, tried);
+        let score = 100.0 * found as f64 / tried as f64;
+        let _ = writeln!(
+            table,
+            "| {name} | {slips} | {tried} | {found} | {golden} | {lost} | {unreached} | {reason} | {open} | {score:.1} % | {:.1} to {:.1} % |",
+            100.0 * low,
+            100.0 * high
+        );
+    };
+    for group in groups() {
+        let mut c = [0; 8];
+        c[0] = all.iter().filter(|slip| slip.group == group).count();
+        for slip in sample.iter().filter(|slip| slip.group == group) {
+            let Some(verdict) = results.get(&slip.key()) else {
+                continue;
+            };
+            c[1] += 1;
+            let how = match verdict {
+                Verdict::Found { golden, .. } => {
+                    c[2 + usize::from(*golden)] += 1;
+                    if !golden {
+                        continue;
+                    }
+                    "found by goldens only".to_owned()
+                }
+                Verdict::Unreached => {
+                    c[5] += 1;
+                    "not reached".to_owned()
+                }
+                Verdict::Survived { tests, .. } => format!("{tests} tests pass"),
+            };
+            c[4] += usize::from(!matches!(verdict, Verdict::Found { .. }));
+            let reason = reasons.of(slip);
+            c[6 + usize::from(reason.is_none())] += 1;
+            let (file, line, what) = (&slip.file, slip.slip.line, &slip.slip.what);
+            let reason = reason.unwrap_or("open");
+            let _ = writeln!(list, "{file}:{line}\t{what}\t{how}\t{reason}");
+        }
+        for (sum, n) in sums.iter_mut().zip(c) {
+            *sum += n;
+        }
+        row(group, c);
+    }
+    row("all", sums);
+    (table, list)
+}
