@@ -10,10 +10,6 @@ use crate::state::Runtime;
 
 /// Merges the program's coverage into a file.
 pub(crate) fn write(rt: &Runtime, path: &Path) {
-    // A process that was forked off has this one's counts, too.
-    if std::process::id() != rt.process {
-        return;
-    }
     let mut file = CoverageFile::default();
     for module in lock(&rt.modules.0).iter() {
         let Some(counts) = runtime::coverage::take(&*rt.engine, module.code()) else {

@@ -19,8 +19,6 @@ pub(crate) struct Findings {
     folder: Folder,
     /// This process's file there.
     file: String,
-    /// Its number: a process that was forked off has no launches.
-    process: u32,
     state: Mutex<State>,
     /// How many launches run: one, unless kernels wait for each other. What two of them do may be ordered by the host, which
     /// the sanitizer does not see.
@@ -77,7 +75,6 @@ impl Findings {
         let findings = Findings {
             folder: Folder::new(folder),
             file: Folder::name(id),
-            process: id,
             running: Mutex::default(),
             ended: Condvar::new(),
             state: Mutex::new(State {
@@ -117,9 +114,6 @@ impl Findings {
     }
 
     fn write_state(&self, state: &State) {
-        if std::process::id() != self.process {
-            return;
-        }
         if let Err(error) = self.folder.write(&self.file, &state.process) {
             self.complain(&error);
         }

@@ -93,8 +93,6 @@ pub(crate) struct Runtime {
     /// What the sanitizer finds, if requested.
     pub(crate) findings: Option<Findings>,
     pub(crate) modules: Modules,
-    /// The process that made it.
-    pub(crate) process: u32,
 }
 
 static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
@@ -149,7 +147,6 @@ impl Runtime {
             recorder,
             findings,
             modules: Modules::default(),
-            process: std::process::id(),
             memory,
         })
     }
@@ -220,27 +217,28 @@ pub(crate) fn runtime() -> Outcome<&'static Runtime> {
     existing()
 }
 
-/// This process was forked from one that had the runtime: its threads are not here, and whoever waited for them would wait for ever.
+/// This process was forked from one that had the runtime, whose threads and counts are not its own.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Notes forks from now on. The child of one may still end, or become another program.
-#[cfg(unix)]
+/// Notes forks from now on.
 #[expect(unsafe_code, reason = "a call of the C library")]
 fn watch_forks() {
     extern "C" fn in_child() {
         FORKED.store(true, SeqCst);
     }
-    // SAFETY: the function only stores to a static variable, which is possible in any child. Without
-    // memory for it children are not warned.
-    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    // SAFETY: the function only stores to a static variable, which is possible in any child.
+    let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    debug_assert_eq!(failed, 0, "bug: there is no memory for a function");
 }
 
-#[cfg(not(unix))]
-fn watch_forks() {}
+/// Is this a child of a process that has the runtime? It may end, or become another program.
+pub(crate) fn is_forked() -> bool {
+    FORKED.load(Relaxed)
+}
 
-/// Refuses a child of a process that has the runtime; says so once.
+/// Refuses such a child, which would wait for threads that it does not have. Says so once.
 fn check_fork() -> Outcome {
-    if !FORKED.load(Relaxed) {
+    if !is_forked() {
         return Ok(());
     }
     static SAID: AtomicBool = AtomicBool::new(false);

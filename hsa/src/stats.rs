@@ -97,6 +97,10 @@ pub(crate) fn print(rt: &Runtime) {
 }
 
 extern "C" fn at_exit() {
+    // A child has its parent's counts, which the parent prints.
+    if state::is_forked() {
+        return;
+    }
     guard(|| {
         print(state::existing()?);
         Ok(())

@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -125,15 +126,19 @@ fn run(program: &Path, gpu: &str, arguments: &[&str]) -> Output {
 
 /// The same with variables in the environment.
 fn run_with(program: &Path, gpu: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
-    let path = format!("{}:{LLVM}", library().display());
-    Command::new(program)
-        .args(arguments)
-        .env("LD_LIBRARY_PATH", path)
+    let mut command = command(program, gpu);
+    let command = command.args(arguments).envs(variables.iter().copied());
+    command.output().expect("the program was built")
+}
+
+/// A command that runs a program on the library.
+fn command(program: impl AsRef<OsStr>, gpu: &str) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env("LD_LIBRARY_PATH", format!("{}:{LLVM}", library().display()))
         .env("OMP_TARGET_OFFLOAD", "MANDATORY")
-        .env("WAVELIFT_GPU", gpu)
-        .envs(variables.iter().copied())
-        .output()
-        .expect("the program was built")
+        .env("WAVELIFT_GPU", gpu);
+    command
 }
 
 /// Runs a program that must end well; what it printed.

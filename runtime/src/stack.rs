@@ -34,10 +34,8 @@ pub fn spawn<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> io::Result<JoinHandle<R>> {
     let builder = thread(name);
-    let blocked = Blocked::new();
-    let thread = builder.spawn(work);
-    drop(blocked);
-    thread
+    let _blocked = Blocked::new();
+    builder.spawn(work)
 }
 
 /// While it lives, the calling thread blocks signals, and the threads that it starts do so from their beginning.

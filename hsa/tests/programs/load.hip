@@ -77,7 +77,7 @@ static void print(const char *when, const Held &held)
            held.threads);
 }
 
-// Two counters for each stream, one of its own lanes.
+// Counters of a stream, one for each lane.
 static const int LANES = 128;
 
 static void dispatches(unsigned *counts, unsigned from, unsigned to, hipStream_t stream)
@@ -219,7 +219,7 @@ static void forked()
     EXPECT(adds() == 0);
 }
 
-// All memory of the device, again and again.
+// All memory of the device, in each of several rounds.
 static void memory(int rounds)
 {
     const size_t BLOCK = 8 << 20;

@@ -73,9 +73,6 @@ fn reader(input: impl Read + Send + 'static) -> anyhow::Result<Receiver<Received
             }
         }
     };
-    std::thread::Builder::new()
-        .name("requests".to_owned())
-        .spawn(body)
-        .context("cannot start a thread")?;
+    runtime::stack::spawn("requests", body).context("cannot start a thread")?;
     Ok(receiver)
 }
