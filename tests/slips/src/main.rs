@@ -100,7 +100,7 @@ fn order(seed: u64, slip: &Numbered) -> u64 {
     hash ^ hash >> 33
 }
 
-/// So many of each group, in turn by group, so that a part of it is a sample, too.
+/// So many of each group, alternating between groups, so that each prefix is a sample, too.
 fn sample<'a>(slips: &'a [Numbered], arguments: &Arguments) -> Vec<&'a Numbered> {
     let mut chosen: Vec<(usize, usize, &Numbered)> = Vec::new();
     for (g, group) in tree::groups().into_iter().enumerate() {

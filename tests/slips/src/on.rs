@@ -12,6 +12,7 @@ pub fn at(place: usize) -> u32 {
     ON.load(Ordering::Relaxed)
 }
 
+// SAFETY: this is its declaration in C.
 unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> i32;
 }
@@ -21,6 +22,7 @@ extern "C" fn first() {
         ON.store(number.parse().unwrap_or(0), Ordering::Relaxed);
     }
     if std::env::var_os("SLIPS_REACHED").is_some() {
+        // SAFETY: the function is in the program itself, which stays loaded.
         unsafe { atexit(last) };
     }
 }

@@ -70,10 +70,10 @@ pub(crate) fn rewrite(
         match side {
             Side::Open => {
                 starts[i] = out.text.len();
-                let (head, arm): (_, fn(&str) -> (String, &'static str)) = match p.form {
-                    Form::Start => (" match", |other| (format!("{{ {other}; }}"), "")),
-                    Form::Stmt => ("match", |_| ("{}".to_owned(), "")),
-                    _ => ("(match", |other| (format!("({other})"), "")),
+                let (head, arm): (_, fn(&str) -> String) = match p.form {
+                    Form::Start => (" match", |other| format!("{{ {other}; }}")),
+                    Form::Stmt => ("match", |_| "{}".to_owned()),
+                    _ => ("(match", |other| format!("({other})")),
                 };
                 out.text
                     .push_str(&format!("{head} ::slips_on::at({place}) {{ "));
@@ -81,7 +81,7 @@ pub(crate) fn rewrite(
                     out.opened.push((number, *place));
                     out.text.push_str(&format!("{number}u32 => "));
                     let start = out.text.len();
-                    out.text.push_str(&arm(other).0);
+                    out.text.push_str(&arm(other));
                     out.others.push((start..out.text.len(), number));
                     out.text.push_str(", ");
                 }

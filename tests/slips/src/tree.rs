@@ -91,6 +91,8 @@ pub(crate) struct Tree {
     pub(crate) places: u32,
     /// Slips that do not compile.
     removed: HashSet<String>,
+    /// Where slips are in the copy's files.
+    maps: BTreeMap<String, FileMap>,
 }
 
 /// Names of the groups.
@@ -112,7 +114,7 @@ fn group_of(file: &str) -> Option<&'static str> {
     };
     let group = GROUPS
         .iter()
-        .find(|(_, prefixes)| prefixes.iter().any(|p| fits(&p)));
+        .find(|(_, prefixes)| prefixes.iter().any(fits));
     group.map(|(name, _)| *name)
 }
 
@@ -141,6 +143,7 @@ impl Tree {
             slips: Vec::new(),
             places: 0,
             removed: HashSet::new(),
+            maps: BTreeMap::new(),
         };
         let removed = fs::read_to_string(work.join("removed.txt")).unwrap_or_default();
         tree.removed = removed.lines().map(str::to_owned).collect();
@@ -228,7 +231,7 @@ impl Tree {
     }
 
     /// Writes the files with slips.
-    fn plant(&mut self, project: &Path) -> BTreeMap<String, FileMap> {
+    fn plant(&mut self, project: &Path) {
         let list = Command::new("git")
             .arg("-C")
             .arg(project)
@@ -237,7 +240,7 @@ impl Tree {
             .expect("git runs");
         let list = String::from_utf8(list.stdout).expect("names are UTF-8");
         self.slips.clear();
-        let mut maps = BTreeMap::new();
+        self.maps.clear();
         // 0 is no slip.
         let (mut next, mut place) = (1, 0);
         for name in list.lines() {
@@ -273,7 +276,7 @@ impl Tree {
                 places,
                 bodies,
             };
-            maps.insert(name.to_owned(), map);
+            self.maps.insert(name.to_owned(), map);
         }
         // The next round's number should be the same, so that not all is built again.
         self.places = (place + 1).next_multiple_of(8192);
@@ -281,7 +284,6 @@ impl Tree {
         write(&self.root.join("slips_on/src/lib.rs"), text.as_bytes());
         let manifest = "[package]\nname = \"slips_on\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
         write(&self.root.join("slips_on/Cargo.toml"), manifest.as_bytes());
-        maps
     }
 
     fn cargo(&self, args: &[&str]) -> Command {
@@ -301,14 +303,13 @@ impl Tree {
         let mut round = 0;
         loop {
             round += 1;
-            let maps = self.plant(project);
             let output = self
                 .cargo(&TESTS)
                 .stderr(Stdio::inherit())
                 .output()
                 .expect("cargo runs");
             let text = String::from_utf8_lossy(&output.stdout);
-            let bad = self.bad(&text, &maps);
+            let bad = self.bad(&text);
             eprintln!(
                 "round {round}: {} of {} do not compile",
                 bad.len(),
@@ -329,11 +330,12 @@ impl Tree {
                 &self.work.join("removed.txt"),
                 (all.join("\n") + "\n").as_bytes(),
             );
+            self.plant(project);
         }
     }
 
     /// Numbers that the compiler's messages speak of.
-    fn bad(&self, text: &str, maps: &BTreeMap<String, FileMap>) -> HashSet<u32> {
+    fn bad(&self, text: &str) -> HashSet<u32> {
         let mut bad = HashSet::new();
         for line in text.lines() {
             let Ok(line) = serde_json::from_str::<serde_json::Value>(line) else {
@@ -354,7 +356,9 @@ impl Tree {
             let mut found = HashSet::new();
             for primary in [true, false] {
                 for (name, range, is_primary) in &spans {
-                    let Some(map) = maps.get(name) else { continue };
+                    let Some(map) = self.maps.get(name) else {
+                        continue;
+                    };
                     if *is_primary != primary || !found.is_empty() {
                         continue;
                     }
@@ -366,7 +370,9 @@ impl Tree {
                 }
             }
             for (name, range, is_primary) in &spans {
-                let Some(map) = maps.get(name) else { continue };
+                let Some(map) = self.maps.get(name) else {
+                    continue;
+                };
                 if !is_primary || !found.is_empty() {
                     continue;
                 }

@@ -87,6 +87,8 @@ impl Test {
         let start = Instant::now();
         loop {
             if let Some(status) = child.try_wait().expect("the test is a child") {
+                // Another status would count as a find.
+                assert!(self.binary.exists(), "{} is gone", self.binary.display());
                 return match status.success() {
                     true => Outcome::Passed,
                     false => Outcome::Failed,
