@@ -87,7 +87,7 @@ impl Writer<'_> {
         self.sop1("s_mov_b32", M0, MINUS_ONE);
         // Values: work-items of different workgroups have different ones.
         self.sop2("s_mul_i32", temporary, 2, LITERAL);
-        self.word(132u32);
+        self.word(132);
         let place = Place {
             address: vector::EXCHANGE,
             descriptor: scalar::INPUT,

@@ -55,7 +55,7 @@ pub(super) struct Writer<'a> {
     pub(super) level: Level,
     /// Instructions that may be added.
     pub(super) left: u32,
-    /// How often the present place is executed.
+    /// How often the code that is added next is executed.
     pub(super) times: u64,
     /// Instructions that a wave executes up to here.
     pub(super) spent: u64,
@@ -182,7 +182,7 @@ impl Writer<'_> {
         self.sopp("s_barrier", 0);
     }
 
-    /// A few instructions, again and again.
+    /// A few instructions, repeated in random sequence.
     pub(super) fn long_line(&mut self, r: &mut Random) {
         let mut palette = Vec::new();
         for _ in 0..1 + r.below(8) {
@@ -219,22 +219,22 @@ impl Writer<'_> {
     }
 
     /// Room for a branch, if there is one.
-    pub(super) fn hole(&mut self, wanted: bool) -> Option<usize> {
+    pub(super) fn hole(&mut self, present: bool) -> Option<usize> {
         let at = self.code.len();
-        if wanted {
+        if present {
             self.add(&[0; 4]);
         }
-        wanted.then_some(at)
+        present.then_some(at)
     }
 
-    /// A branch from a place to here.
-    pub(super) fn fill(&mut self, place: Option<usize>, name: &str) {
-        let Some(at) = place else { return };
+    /// The branch from a hole to here.
+    pub(super) fn fill(&mut self, from: Option<usize>, name: &str) {
+        let Some(at) = from else { return };
         let branch = self.rows().branch(name, (self.code.len() - at) as i32 - 4);
         self.code[at..at + 4].copy_from_slice(&branch);
     }
 
-    /// A branch to a place before.
+    /// A branch backward.
     pub(super) fn back(&mut self, name: &str, to: usize) {
         let from = self.code.len() as i32 + 4;
         self.sopp(name, to as i32 - from);
