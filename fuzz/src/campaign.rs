@@ -173,10 +173,7 @@ impl Campaign {
         let settings = &self.settings;
         let mut r = Random::from_bytes(bytes);
         let lines = settings.kind == Kind::Lines;
-        let checker = match lines {
-            true => &self.checkers[usize::from(r.once_in(4))],
-            false => &self.checkers[0],
-        };
+        let checker = chosen(&self.checkers, &mut r);
         if self.age >= RENEWAL {
             self.jits = None;
             self.age = 0;
@@ -207,10 +204,7 @@ impl Campaign {
         let settings = &self.settings;
         let mut r = Random::new(seed);
         let lines = settings.kind == Kind::Lines;
-        let checker = match lines {
-            true => &self.checkers[usize::from(r.once_in(4))],
-            false => &self.checkers[0],
-        };
+        let checker = chosen(&self.checkers, &mut r);
         // A line is as much code as a hundred programs.
         if lines || self.age >= RENEWAL {
             self.jits = None;
@@ -321,6 +315,17 @@ impl Campaign {
             digest: Digest::of(hash),
             failure: Some(Box::new(failure)),
         })
+    }
+}
+
+/// The checker of the next program: for lines, every fourth time that with checked mode.
+fn chosen<'a>(checkers: &'a [Checker], r: &mut Random) -> &'a Checker {
+    match checkers {
+        [unchecked, checked] => match r.once_in(4) {
+            true => checked,
+            false => unchecked,
+        },
+        _ => &checkers[0],
     }
 }
 

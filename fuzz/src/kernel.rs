@@ -6,16 +6,17 @@
 
 use std::ops::Range;
 
+use frontend::Gfx;
 use frontend::state::{LANES, mode};
-use frontend::{Encoding, Gfx};
 use harness::snippet::{END, LDS, SCRATCH, State, VGPRS, ZONE, agprs};
 use harness::words::prepared;
 use runtime::object::{KernelDescriptor, Processor};
 
 use crate::Error;
+use crate::assembler::{Assembler, EXEC, M0, MINUS_ONE, MODE, Place, RAW, VCC, constant};
 use crate::checker::Failure;
 use crate::code_object::Kernel;
-use crate::program::{EXEC, M0, Rows, VCC};
+use crate::program::Rows;
 
 /// A program as a kernel with what it starts from. Its arguments are the addresses of [`STATE`],
 /// [`ZONE_NAME`] and [`RESULT`], in this order.
@@ -90,19 +91,6 @@ mod vector {
     /// The first of two whose lanes hold scalar registers.
     pub(super) const SCALARS: u32 = LANE + 2;
 }
-
-/// Codes of operands.
-pub(crate) const MINUS_ONE: u32 = 193;
-pub(crate) const LITERAL: u32 = 255;
-/// The code of a small constant.
-pub(crate) const fn constant(value: u32) -> u32 {
-    assert!(value <= 64, "greater ones are literals");
-    128 + value
-}
-/// The hardware register MODE, all of it, as an operand of `s_getreg_b32`.
-pub(crate) const MODE: u32 = 31 << 11 | 1;
-/// The last word of the descriptor of a raw buffer.
-pub(crate) const RAW: u32 = 4 | 5 << 3 | 6 << 6 | 7 << 9 | 7 << 12 | 4 << 15;
 
 impl Failure {
     /// The program as a kernel. Of programs in read-only memory there is none.
@@ -218,6 +206,16 @@ struct Writer<'a> {
     code: Vec<u8>,
 }
 
+impl Assembler for Writer<'_> {
+    fn rows(&self) -> &Rows {
+        self.rows
+    }
+
+    fn code(&mut self) -> &mut Vec<u8> {
+        &mut self.code
+    }
+}
+
 impl Writer<'_> {
     fn gfx(&self) -> Gfx {
         self.rows.gfx
@@ -275,7 +273,7 @@ impl Writer<'_> {
         for n in 0..agprs(self.gfx()) {
             self.buffer("buffer_load_dword", vector::SCRATCH, AGPRS_AT + n * VGPR);
             self.wait();
-            self.acc_write(n as u32);
+            self.acc_write(n as u32, vector::SCRATCH);
         }
         let first = match self.ids {
             Ids::Loaded => 0,
@@ -396,7 +394,7 @@ impl Writer<'_> {
         }
         self.sop2("s_cselect_b32", 0, constant(1), constant(0));
         keep(self, 0);
-        self.push(&self.rows.sopk("s_getreg_b32", 0, MODE));
+        self.sopk("s_getreg_b32", 0, MODE);
         keep(self, 0);
         self.sop1("s_mov_b64", EXEC, MINUS_ONE);
         self.sop1("s_mov_b32", M0, MINUS_ONE);
@@ -412,63 +410,14 @@ impl Writer<'_> {
             self.buffer("buffer_store_dword", vector::SCRATCH, at);
         }
         for n in 0..agprs(self.gfx()) {
-            self.acc_read(n as u32);
+            self.acc_read(vector::SCRATCH, n as u32);
             let at = RESULT_VGPRS * VGPR + LDS + n * VGPR;
             self.buffer("buffer_store_dword", vector::SCRATCH, at);
         }
-        self.push(&self.rows.branch("s_endpgm", 0));
+        self.sopp("s_endpgm", 0);
     }
 
     // ---- encoding
-
-    fn push(&mut self, bytes: &[u8]) {
-        self.code.extend(bytes);
-    }
-
-    fn words_of(&mut self, words: [u32; 2]) {
-        self.code
-            .extend(words.into_iter().flat_map(u32::to_le_bytes));
-    }
-
-    fn sop1(&mut self, name: &str, d: u32, s: u32) {
-        self.push(&self.rows.sop1(name, d, s));
-    }
-
-    fn sop2(&mut self, name: &str, d: u32, s0: u32, s1: u32) {
-        self.push(&self.rows.sop2(name, d, s0, s1));
-    }
-
-    fn sopc(&mut self, name: &str, s0: u32, s1: u32) {
-        self.push(&self.rows.sopc(name, s0, s1));
-    }
-
-    fn vop1(&mut self, name: &str, d: u32, s: u32) {
-        self.push(&self.rows.vop1(name, d, s));
-    }
-
-    fn vop2(&mut self, name: &str, d: u32, s0: u32, v1: u32) {
-        self.push(&self.rows.vop2(name, d, s0, v1));
-    }
-
-    fn move_literal(&mut self, d: u32, value: u32) {
-        self.sop1("s_mov_b32", d, LITERAL);
-        self.push(&value.to_le_bytes());
-    }
-
-    /// Waits for all accesses to memory.
-    fn wait(&mut self) {
-        self.push(&self.rows.branch("s_waitcnt", 0));
-    }
-
-    /// Writes a scalar register to a lane.
-    fn write_lane(&mut self, d: u32, s: u32, lane: u32) {
-        self.push(&self.rows.write_lane(d, s, lane));
-    }
-
-    /// Loads `1 << log` dwords from an address in a pair.
-    fn load(&mut self, d: u32, log: u32, pair: u32, offset: u32) {
-        self.push(&self.rows.scalar_load(d, log, pair, offset));
-    }
 
     /// The descriptor of the memory at an address in a pair goes to s0 to s3.
     fn raw_buffer(&mut self, pair: u32) {
@@ -480,14 +429,14 @@ impl Writer<'_> {
     /// Loads or stores a VGPR; the buffer is that of s0 to s3.
     fn buffer(&mut self, name: &str, data: u32, at: usize) {
         const OFFSET: u32 = 4;
-        self.push(&self.rows.sopk("s_movk_i32", OFFSET, at as u32));
+        self.sopk("s_movk_i32", OFFSET, at as u32);
         let place = Place {
             address: vector::LANE,
             descriptor: 0,
             base: OFFSET,
             offset: 0,
         };
-        self.push(&self.rows.mubuf(name, data, place));
+        self.mubuf(name, data, place);
     }
 
     /// Stores [`vector::SCRATCH`] to the LDS, a dword of each lane.
@@ -500,84 +449,9 @@ impl Writer<'_> {
         self.lds("ds_read_b32", at, vector::SCRATCH << 24);
     }
 
-    /// Moves [`vector::SCRATCH`] to an accumulation register.
-    fn acc_write(&mut self, register: u32) {
-        let op = self.rows.opcode(Encoding::Vop3p, "v_accvgpr_write_b32");
-        self.words_of([0x1a7 << 23 | op << 16 | register, 256 | vector::SCRATCH]);
-    }
-
-    /// Moves an accumulation register there.
-    fn acc_read(&mut self, register: u32) {
-        let op = self.rows.opcode(Encoding::Vop3p, "v_accvgpr_read_b32");
-        self.words_of([0x1a7 << 23 | op << 16 | vector::SCRATCH, 256 | register]);
-    }
-
     fn lds(&mut self, name: &str, at: usize, data: u32) {
-        self.push(&self.rows.ds(name, at as u32, data | vector::LANE));
+        self.ds(name, at as u32, data | vector::LANE);
     }
-}
-
-/// Where an instruction of MUBUF accesses memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    /// VGPR with the lanes' offsets.
-    pub(crate) address: u32,
-    /// The first of four SGPRs with the descriptor.
-    pub(crate) descriptor: u32,
-    /// Code of an operand that is added.
-    pub(crate) base: u32,
-    /// Another addend, of 12 bits.
-    pub(crate) offset: u32,
-}
-
-impl Rows {
-    /// Loads `1 << log` dwords from an address in a pair.
-    pub(crate) fn scalar_load(&self, d: u32, log: u32, pair: u32, offset: u32) -> Vec<u8> {
-        const NAMES: [&str; 5] = [
-            "s_load_dword",
-            "s_load_dwordx2",
-            "s_load_dwordx4",
-            "s_load_dwordx8",
-            "s_load_dwordx16",
-        ];
-        let op = self.opcode(Encoding::Smem, NAMES[log as usize]);
-        let base = pair / 2;
-        if self.gfx.is_gfx8_up() {
-            return bytes_of(&[0x30 << 26 | op << 18 | 1 << 17 | d << 6 | base, offset]);
-        }
-        let dwords = offset / 4;
-        bytes_of(&[0x18 << 27 | op << 22 | d << 15 | base << 9 | 1 << 8 | dwords])
-    }
-
-    /// An instruction of MUBUF with offsets of lanes.
-    pub(crate) fn mubuf(&self, name: &str, data: u32, place: Place) -> Vec<u8> {
-        let op = self.opcode(Encoding::Mubuf, name);
-        let offen = 1 << 12;
-        bytes_of(&[
-            0x38 << 26 | op << 18 | offen | place.offset,
-            place.base << 24 | (place.descriptor / 4) << 16 | data << 8 | place.address,
-        ])
-    }
-
-    /// An instruction of DS; `registers` is its second dword.
-    pub(crate) fn ds(&self, name: &str, offset: u32, registers: u32) -> Vec<u8> {
-        let op = self.opcode(Encoding::Ds, name);
-        let op = op << if self.gfx.is_gfx8_up() { 17 } else { 18 };
-        bytes_of(&[0x36 << 26 | op | offset, registers])
-    }
-
-    /// Writes a scalar register to a lane.
-    pub(crate) fn write_lane(&self, d: u32, s: u32, lane: u32) -> Vec<u8> {
-        let (name, lane) = ("v_writelane_b32", constant(lane));
-        match self.gfx.is_gfx8_up() {
-            true => self.vop3(name, d, s, lane),
-            false => self.vop2(name, d, s, lane),
-        }
-    }
-}
-
-fn bytes_of(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 const _: () = assert!(

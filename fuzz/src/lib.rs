@@ -6,6 +6,7 @@
 //! [`Settings`] and the seed, so that a range of seeds can be divided among machines. [`Checker`] is
 //! the comparison of one program.
 
+pub mod assembler;
 pub mod campaign;
 pub mod checker;
 pub mod code_object;

@@ -9,14 +9,12 @@ use harness::words::{self, As};
 use runtime::engine::Exit;
 use runtime::interp::Interpreter;
 
+use crate::assembler::{EXEC, M0, MINUS_ONE};
 use crate::checker::Checker;
-use crate::program::{self, EXEC, Item, M0, Rows};
+use crate::program::{self, Item, Rows};
 
 /// Registers that addresses are put together in, from this one on.
 const PARTS: u32 = 3;
-
-/// Inline constant -1.
-const ONES: u32 = 193;
 
 /// Bits of an `exp` word that say what it is.
 fn export_bits(gfx: Gfx) -> u32 {
@@ -54,7 +52,7 @@ impl Rows {
     fn new_exec(&self, r: &mut Random, items: &mut Vec<Item>) {
         let pair = 2 * r.below((words::SGPRS - 4) / 2);
         let bytes = match r.below(6) {
-            0..=2 => self.sop1("s_mov_b64", EXEC, ONES),
+            0..=2 => self.sop1("s_mov_b64", EXEC, MINUS_ONE),
             3 => self.sop1("s_and_saveexec_b64", pair, 2 * r.below(10)),
             4 => self.sop1("s_or_saveexec_b64", pair, 2 * r.below(10)),
             _ => self.sop1("s_mov_b64", EXEC, 2 * r.below(10)),

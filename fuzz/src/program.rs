@@ -8,6 +8,7 @@ use harness::random::Random;
 use harness::snippet::{BARRIER, END};
 use harness::words::{self, As, prepared};
 
+use crate::assembler::{EXEC, M0, VCC, ZERO};
 use crate::{Error, Options};
 
 mod lane_loops;
@@ -16,11 +17,6 @@ mod lane_loops;
 const DEPTH: u32 = 3;
 /// VGPRs in which lanes count the rounds of loops, from v16 on.
 const LANE_COUNTERS: u32 = 2;
-pub(crate) const VCC: u32 = 106;
-pub(crate) const M0: u32 = 124;
-pub(crate) const EXEC: u32 = 126;
-/// Code of the inline constant 0.
-const ZERO: u32 = 128;
 
 /// A part of a program.
 #[derive(Clone, Debug)]
@@ -380,93 +376,6 @@ impl Rows {
                 items.push(Item::Inst(bytes));
             }
         }
-    }
-
-    // ---- encoding
-
-    pub(crate) fn add_co(&self) -> &'static str {
-        match self.gfx {
-            Gfx::Gfx600 | Gfx::Gfx700 => "v_add_i32",
-            Gfx::Gfx803 => "v_add_u32",
-            _ => "v_add_co_u32",
-        }
-    }
-
-    pub(crate) fn add_carry(&self) -> &'static str {
-        match self.gfx.is_gfx9() {
-            true => "v_addc_co_u32",
-            false => "v_addc_u32",
-        }
-    }
-
-    /// The opcode of a row by its name on the target.
-    pub fn opcode(&self, encoding: Encoding, name: &str) -> u32 {
-        isa::all()
-            .filter(|desc| desc.encoding == encoding && desc.name_on(self.gfx) == name)
-            .find_map(|desc| desc.opcodes.get(self.gfx))
-            .unwrap_or_else(|| panic!("{name} on {}", self.gfx))
-            .into()
-    }
-
-    /// An instruction of SOP1.
-    pub fn sop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
-        let op = self.opcode(Encoding::Sop1, name);
-        (0x17d << 23 | d << 16 | op << 8 | s).to_le_bytes().to_vec()
-    }
-
-    /// An instruction of SOP2.
-    pub fn sop2(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
-        let op = self.opcode(Encoding::Sop2, name);
-        let word: u32 = 0x2 << 30 | op << 23 | d << 16 | s1 << 8 | s0;
-        word.to_le_bytes().to_vec()
-    }
-
-    /// An instruction of SOPK.
-    pub fn sopk(&self, name: &str, d: u32, imm: u32) -> Vec<u8> {
-        let op = self.opcode(Encoding::Sopk, name);
-        let word: u32 = 0xb << 28 | op << 23 | d << 16 | imm & 0xffff;
-        word.to_le_bytes().to_vec()
-    }
-
-    /// An instruction of SOPC.
-    pub fn sopc(&self, name: &str, s0: u32, s1: u32) -> Vec<u8> {
-        let op = self.opcode(Encoding::Sopc, name);
-        let word: u32 = 0x17e << 23 | op << 16 | s1 << 8 | s0;
-        word.to_le_bytes().to_vec()
-    }
-
-    /// A branch over `bytes` bytes (backward if negative).
-    pub fn branch(&self, name: &str, bytes: i32) -> Vec<u8> {
-        let op = self.opcode(Encoding::Sopp, name);
-        let word: u32 = 0x17f << 23 | op << 16 | (bytes / 4) as u32 & 0xffff;
-        word.to_le_bytes().to_vec()
-    }
-
-    /// An instruction of VOP1.
-    pub fn vop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
-        let op = self.opcode(Encoding::Vop1, name);
-        let word: u32 = 0x3f << 25 | d << 17 | op << 9 | s;
-        word.to_le_bytes().to_vec()
-    }
-
-    /// An instruction of VOP2.
-    pub fn vop2(&self, name: &str, d: u32, s0: u32, v1: u32) -> Vec<u8> {
-        let op = self.opcode(Encoding::Vop2, name);
-        let word: u32 = op << 25 | d << 17 | v1 << 9 | s0;
-        word.to_le_bytes().to_vec()
-    }
-
-    /// An instruction of VOP3 with two sources.
-    pub fn vop3(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
-        let op = self.opcode(Encoding::Vop3, name);
-        let words: [u32; 2] = [0x34 << 26 | op << 16 | d, s1 << 9 | s0];
-        words.into_iter().flat_map(u32::to_le_bytes).collect()
-    }
-
-    pub(crate) fn vopc(&self, name: &str, s0: u32, v1: u32) -> Vec<u8> {
-        let op = self.opcode(Encoding::Vopc, name);
-        let word: u32 = 0x3e << 25 | op << 17 | v1 << 9 | s0;
-        word.to_le_bytes().to_vec()
     }
 
     /// The bytes of a program with a barrier, where all is observable, and an end behind it.

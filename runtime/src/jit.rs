@@ -25,6 +25,7 @@ mod regions;
 mod session;
 mod tiers;
 
+pub use self::cache::forget;
 pub use self::tiers::Tier;
 
 use self::session::JitSession;
@@ -241,12 +242,6 @@ pub(crate) fn with_breaks(
         breaks: Some(breaks),
         ..engine
     }))
-}
-
-/// Drops the code that the process keeps in memory for other engines, so that the next engine translates, or reads files,
-/// as in a new process. For tests.
-pub fn forget() {
-    cache::forget();
 }
 
 /// The names of all forms of code, as in [`EngineOptions::without`].

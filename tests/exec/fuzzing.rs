@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use harness::random::Random;
-use wavelift::manifest::Manifest;
+use wavelift::manifest::{Manifest, ManifestError};
 
 /// A target by its name.
 type Target = (&'static str, fn(&[u8]));
@@ -19,12 +19,9 @@ const TARGETS: [Target; 5] = [
 
 /// As `fuzz/drivers/src/lib.rs` has it.
 fn manifest(data: &[u8]) {
-    fuzz::targets::manifest(data, &|path: &Path, text: &str| {
-        let manifest = Manifest::parse_inside(path, text).map_err(|error| error.to_string())?;
-        let buffers = manifest.buffers.iter();
-        Ok(buffers
-            .map(|buffer| buffer.array.bytes.iter().copied().take(16).collect())
-            .collect())
+    fuzz::targets::manifest(data, &|path, text| {
+        let buffers = Manifest::parse_inside(path, text)?.buffers.into_iter();
+        Ok::<_, ManifestError>(buffers.map(|buffer| buffer.array.bytes).collect())
     });
 }
 
@@ -90,7 +87,7 @@ fn the_manifest_target_finds_what_it_looks_for() {
         fuzz::targets::manifest(secret, &|path, _| {
             // A reader that follows links to anywhere.
             let bytes = fs::read(path.with_file_name("link.bin")).unwrap();
-            Ok(vec![bytes])
+            Ok::<_, ManifestError>(vec![bytes])
         });
     });
     assert!(found.is_err());

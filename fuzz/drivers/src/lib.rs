@@ -1,8 +1,6 @@
-//! The entry points of the fuzzers, and the target that this crate alone can make.
+//! The entry points of the fuzzers, and the target of manifests, which needs the crate `wavelift`.
 
-use std::path::Path;
-
-use wavelift::manifest::Manifest;
+use wavelift::manifest::{Manifest, ManifestError};
 
 pub use fuzz::targets::{decode, kernel, lines, loader};
 
@@ -22,11 +20,8 @@ macro_rules! driver {
 
 /// Text as a launch manifest.
 pub fn manifest(data: &[u8]) {
-    fuzz::targets::manifest(data, &|path: &Path, text: &str| {
-        let manifest = Manifest::parse_inside(path, text).map_err(|error| error.to_string())?;
-        let buffers = manifest.buffers.iter();
-        Ok(buffers
-            .map(|buffer| buffer.array.bytes.iter().copied().take(16).collect())
-            .collect())
+    fuzz::targets::manifest(data, &|path, text| {
+        let buffers = Manifest::parse_inside(path, text)?.buffers.into_iter();
+        Ok::<_, ManifestError>(buffers.map(|buffer| buffer.array.bytes).collect())
     });
 }

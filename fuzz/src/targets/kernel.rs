@@ -34,7 +34,7 @@ thread_local! {
     static BENCHES: RefCell<HashMap<bool, Bench>> = RefCell::default();
 }
 
-/// The bytes are the way to run a kernel, then the kernel. The interpreter's results in ascending order are the right
+/// The bytes are the configuration of a run, then the kernel. The interpreter's results in ascending order are the right
 /// ones; the others are the translator's in some shape, on several threads, in shuffled order, in blocks that are cut, with
 /// waves that yield often, and from code that was kept in memory and in files.
 pub fn kernel(data: &[u8]) {
@@ -118,7 +118,7 @@ impl Bench {
         let parts = self.parts.entry(number);
         let parts = parts.or_insert_with(|| Parts::new(gfx).expect("no rows are left out"));
         let mut contents = Random::new(u64::from(r.below(1 << 16)));
-        let way = Way::random(r, self.shapes.len());
+        let config = Config::random(r, self.shapes.len());
         let whole = parts.kernel(r);
         if self.age > RENEWAL {
             self.jits = Jits::new(&self.shapes);
@@ -153,15 +153,15 @@ impl Bench {
             input: words(INPUT),
             before,
         };
-        self.compare(&loaded, way);
+        self.compare(&loaded, config);
         loaded
             .code
             .unload(&self.memory)
             .expect("it was loaded here");
     }
 
-    fn compare(&self, loaded: &Loaded<'_>, way: Way) {
-        let counting = match way.engine {
+    fn compare(&self, loaded: &Loaded<'_>, config: Config) {
+        let counting = match config.engine {
             Some(shape) => self.shapes[shape].counting,
             None => false,
         };
@@ -174,29 +174,29 @@ impl Bench {
             ..Settings::default()
         };
         let varied = Settings {
-            threads: way.threads,
-            shuffle: way.shuffle,
-            fuel: way.fuel,
+            threads: config.threads,
+            shuffle: config.shuffle,
+            fuel: config.fuel,
             ..settings.clone()
         };
         let want = self.run(&Interpreter, loaded, &settings);
         let check = |what: &str, engine: &dyn Engine, settings: &Settings<'_>| {
             let got = self.run(engine, loaded, settings);
-            if let Some(difference) = unequal(&want, &got, way.is_plain()) {
+            if let Some(difference) = unequal(&want, &got, config.is_plain()) {
                 let text = texts(loaded.code.gfx(), &loaded.whole.code);
                 panic!(
-                    "{what}, {way:?}, {}: {difference}\n{text}",
+                    "{what}, {config:?}, {}: {difference}\n{text}",
                     loaded.code.gfx()
                 );
             }
             assert_eq!(engine.damage(), None, "{what}: changed");
             got.map(|(stats, _)| stats).ok()
         };
-        if !way.is_plain() {
+        if !config.is_plain() {
             check("the interpreter", &Interpreter, &varied);
         }
-        if let Some(shape) = way.engine {
-            let engine = self.jits.get(shape, way.max_block);
+        if let Some(shape) = config.engine {
+            let engine = self.jits.get(shape, config.max_block);
             let engine = engine.expect("the translator runs on this host");
             check(&self.shapes[shape].name(), &*engine, &varied);
             return;
@@ -212,13 +212,14 @@ impl Bench {
         };
         let _ = std::fs::remove_dir_all(folder());
         jit::forget();
-        check("fresh code", &*create(way.emitter), &settings);
-        let again = check("code kept in memory", &*create(way.emitter), &varied);
+        check("fresh code", &*create(config.emitter), &settings);
+        let recalled = check("code kept in memory", &*create(config.emitter), &varied);
         jit::forget();
-        let kept = check("code kept in files", &*create(way.emitter), &varied);
-        for stats in [again, kept].into_iter().flatten() {
+        let kept = check("code kept in files", &*create(config.emitter), &varied);
+        for stats in [recalled, kept].into_iter().flatten() {
             assert!(stats.regions_cached > 0, "code was not kept: {stats:?}");
         }
+        let _ = std::fs::remove_dir_all(folder());
     }
 
     fn run(
@@ -280,7 +281,7 @@ impl Bench {
 
 /// How a kernel is run.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct Config {
     /// The shape of the translator; otherwise its default with this back end and kept code.
     engine: Option<usize>,
     emitter: Emitter,
@@ -290,15 +291,15 @@ struct Way {
     fuel: u64,
 }
 
-impl Way {
-    fn random(r: &mut Random, shapes: usize) -> Way {
+impl Config {
+    fn random(r: &mut Random, shapes: usize) -> Config {
         let shape = r.below(shapes as u32) as usize;
         let emitters: &[Emitter] = match jit::has_wide() {
             true => &[Emitter::Auto, Emitter::Cranelift, Emitter::Wide],
             false => &[Emitter::Auto, Emitter::Cranelift],
         };
         let few = 1 + r.below(64) as usize;
-        Way {
+        Config {
             engine: (!r.once_in(8)).then_some(shape),
             emitter: *r.pick(emitters),
             max_block: if r.once_in(4) { few } else { MAX_BLOCK },

@@ -1,5 +1,6 @@
 //! Arbitrary text as a launch manifest of unknown origin.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -34,11 +35,11 @@ fn is_large(text: &str) -> bool {
         .any(|word| word.len() > SMALL && word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Parses a text as a manifest at a path, whose files must be in its folder; gives the first bytes of each buffer.
-pub type Reader<'a> = dyn Fn(&Path, &str) -> Result<Vec<Vec<u8>>, String> + 'a;
+/// Parses a text as a manifest at a path, whose files must be in its folder; gives the contents of each buffer.
+pub type Reader<'a, E> = dyn Fn(&Path, &str) -> Result<Vec<Vec<u8>>, E> + 'a;
 
 /// The bytes are the text. The crate of manifests, which `read` calls, depends on this one.
-pub fn manifest(data: &[u8], read: &Reader<'_>) {
+pub fn manifest<E: Display>(data: &[u8], read: &Reader<'_, E>) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
@@ -50,7 +51,8 @@ pub fn manifest(data: &[u8], read: &Reader<'_>) {
             let read = buffers.iter().any(|buffer| buffer.starts_with(SECRET));
             assert!(!read, "a file outside of the folder was read");
         }
-        Err(message) => {
+        Err(error) => {
+            let message = error.to_string();
             assert!(!message.is_empty());
             let control = message.chars().any(|c| c.is_control() && c != '\n');
             assert!(!control, "{message:?}");

@@ -43,7 +43,7 @@ pub(super) fn key(content: &Key, rest: &str) -> Key {
     hash.finalize().into()
 }
 
-/// Code of all engines of the process. The least recently used is dropped beyond [`MEMORY_BYTES`].
+/// Code of all engines of the process. Beyond [`MEMORY_BYTES`], the oldest is dropped.
 #[derive(Default)]
 struct InMemory {
     objects: HashMap<Key, Arc<Object>>,
@@ -80,8 +80,9 @@ pub(super) fn remember(key: Key, object: &Arc<Object>) {
     }
 }
 
-/// Drops all translations.
-pub(super) fn forget() {
+/// Drops the code that the process keeps in memory for other engines, so that the next engine translates, or reads files,
+/// as in a new process. For tests.
+pub fn forget() {
     *MEMORY.lock().expect("no holder of the lock panics") = InMemory::default();
 }
 

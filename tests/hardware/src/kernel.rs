@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use frontend::{Encoding, Gfx, Inst, LANES, Op};
+use fuzz::assembler::{Assembler, EXEC, LITERAL, M0, MINUS_ONE, MODE, Place, RAW, VCC, constant};
 use fuzz::program::Rows;
 use runtime::object::KernelDescriptor;
 
@@ -51,20 +52,8 @@ const SCALAR_LANES: u32 = LANE + 2;
 const _: () = assert!(SGPRS as u32 == own::EPILOGUE, "behind the image's");
 
 /// Codes of operands.
-const VCC: u32 = 106;
-const M0: u32 = 124;
-const EXEC: u32 = 126;
-const MINUS_ONE: u32 = 193;
-const LITERAL: u32 = 255;
 const SHARED_BASE: u32 = 235;
 const PRIVATE_BASE: u32 = 237;
-/// The code of a small constant.
-const fn constant(value: u32) -> u32 {
-    assert!(value <= 64, "greater ones are literals");
-    128 + value
-}
-/// The last word of the descriptor of a raw buffer.
-const RAW: u32 = 4 | 5 << 3 | 6 << 6 | 7 << 9 | 7 << 12 | 4 << 15;
 
 /// `count` bits of MODE from `first` on, as an operand of `s_setreg_b32`.
 const fn mode_bits(first: u32, count: u32) -> u32 {
@@ -131,6 +120,16 @@ pub struct Writer {
     prologues: BTreeMap<Needs, u32>,
     epilogues: BTreeMap<Needs, u32>,
     cases: BTreeMap<Vec<u32>, CaseCode>,
+}
+
+impl Assembler for Writer {
+    fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    fn code(&mut self) -> &mut Vec<u8> {
+        &mut self.code
+    }
 }
 
 impl Writer {
@@ -225,7 +224,8 @@ impl Writer {
         };
         if insts.iter().any(stores) {
             let op = self.rows.opcode(Encoding::Smem, "s_dcache_wb");
-            self.words([0x30 << 26 | op << 18, 0]);
+            self.word(0x30 << 26 | op << 18);
+            self.word(0);
         }
         self.tail();
         CaseCode { at, jumps: false }
@@ -239,8 +239,7 @@ impl Writer {
         // A pad has two words.
         let branch = |writer: &mut Writer, n: usize| {
             let distance = (pads + 8 * n as u32) as i32 - (writer.here() + 4) as i32;
-            let bytes = writer.rows.branch("s_branch", distance);
-            writer.code.extend(bytes);
+            writer.sopp("s_branch", distance);
         };
         (0..AROUND).for_each(|n| branch(self, n));
         words.iter().for_each(|&word| self.word(word));
@@ -248,8 +247,7 @@ impl Writer {
         for n in 0..2 * AROUND {
             self.sopk("s_movk_i32", own::LANDING, n as u32 + 1);
             let left = (2 * AROUND - n - 1) as i32;
-            let bytes = self.rows.branch("s_branch", 8 * left);
-            self.code.extend(bytes);
+            self.sopp("s_branch", 8 * left);
         }
         self.tail();
         CaseCode { at, jumps: true }
@@ -293,7 +291,7 @@ impl Writer {
         for n in 0..needs.registers().min(self.layout.agpr_count) {
             self.buffer("buffer_load_dword", SCRATCH, self.layout.agprs + n * LANES);
             self.wait();
-            self.acc_write(n as u32);
+            self.acc_write(n as u32, SCRATCH);
         }
         for n in (0..needs.registers()).filter(|n| !OWN.contains(n)) {
             self.buffer("buffer_load_dword", n as u32, vector(n));
@@ -334,10 +332,9 @@ impl Writer {
     fn epilogue(&mut self, needs: Needs) -> u32 {
         let at = self.here();
         self.sop2("s_cselect_b32", own::SCC, constant(1), constant(0));
-        self.sopk("s_getreg_b32", own::OTHER, mode_bits(0, 32));
+        self.sopk("s_getreg_b32", own::OTHER, MODE);
         if self.gfx().is_gfx8_up() {
-            let off = self.rows.branch("s_set_gpr_idx_off", 0);
-            self.code.extend(off);
+            self.sopp("s_set_gpr_idx_off", 0);
         }
         self.sop2("s_and_b32", own::OTHER, own::OTHER, LITERAL);
         self.word(mode_mask(self.gfx()));
@@ -381,7 +378,7 @@ impl Writer {
             }
         }
         for n in 0..needs.registers().min(self.layout.agpr_count) {
-            self.acc_read(n as u32);
+            self.acc_read(SCRATCH, n as u32);
             self.nops();
             self.buffer("buffer_store_dword", SCRATCH, self.layout.agprs + n * LANES);
             self.wait();
@@ -392,8 +389,7 @@ impl Writer {
         self.only_lanes_of_scalars();
         self.buffer("buffer_store_dword", SCALAR_LANES + 1, LANES);
         self.wait();
-        let end = self.rows.branch("s_endpgm", 0);
-        self.code.extend(end);
+        self.sopp("s_endpgm", 0);
         at
     }
 
@@ -426,81 +422,9 @@ impl Writer {
         self.code.len() as u32
     }
 
-    fn word(&mut self, word: u32) {
-        self.code.extend(word.to_le_bytes());
-    }
-
-    fn words(&mut self, words: [u32; 2]) {
-        words.into_iter().for_each(|word| self.word(word));
-    }
-
-    fn sop1(&mut self, name: &str, d: u32, s: u32) {
-        let bytes = self.rows.sop1(name, d, s);
-        self.code.extend(bytes);
-    }
-
-    fn sop2(&mut self, name: &str, d: u32, s0: u32, s1: u32) {
-        let bytes = self.rows.sop2(name, d, s0, s1);
-        self.code.extend(bytes);
-    }
-
-    fn sopk(&mut self, name: &str, d: u32, imm: u32) {
-        let bytes = self.rows.sopk(name, d, imm);
-        self.code.extend(bytes);
-    }
-
-    fn sopc(&mut self, name: &str, s0: u32, s1: u32) {
-        let bytes = self.rows.sopc(name, s0, s1);
-        self.code.extend(bytes);
-    }
-
-    fn vop2(&mut self, name: &str, d: u32, s0: u32, v1: u32) {
-        let bytes = self.rows.vop2(name, d, s0, v1);
-        self.code.extend(bytes);
-    }
-
-    fn move_literal(&mut self, d: u32, value: u32) {
-        self.sop1("s_mov_b32", d, LITERAL);
-        self.word(value);
-    }
-
-    fn wait(&mut self) {
-        let bytes = self.rows.branch("s_waitcnt", 0);
-        self.code.extend(bytes);
-    }
-
     /// Eight wait states.
     fn nops(&mut self) {
-        let bytes = self.rows.branch("s_nop", 4 * 7);
-        self.code.extend(bytes);
-    }
-
-    fn write_lane(&mut self, d: u32, s: u32, lane: u32) {
-        let (name, lane) = ("v_writelane_b32", constant(lane));
-        let bytes = match self.gfx().is_gfx8_up() {
-            true => self.rows.vop3(name, d, s, lane),
-            false => self.rows.vop2(name, d, s, lane),
-        };
-        self.code.extend(bytes);
-    }
-
-    /// Loads `1 << log` dwords from an address in a pair.
-    fn load(&mut self, d: u32, log: u32, pair: u32, offset: u32) {
-        const NAMES: [&str; 5] = [
-            "s_load_dword",
-            "s_load_dwordx2",
-            "s_load_dwordx4",
-            "s_load_dwordx8",
-            "s_load_dwordx16",
-        ];
-        let op = self.rows.opcode(Encoding::Smem, NAMES[log as usize]);
-        let base = pair / 2;
-        if self.gfx().is_gfx8_up() {
-            self.words([0x30 << 26 | op << 18 | 1 << 17 | d << 6 | base, offset]);
-        } else {
-            let dwords = offset / 4;
-            self.word(0x18 << 27 | op << 22 | d << 15 | base << 9 | 1 << 8 | dwords);
-        }
+        self.sopp("s_nop", 4 * 7);
     }
 
     /// The descriptor of the image goes to s0 to s3.
@@ -514,12 +438,13 @@ impl Writer {
     fn buffer(&mut self, name: &str, data: u32, at: usize) {
         const OFFSET: u32 = 4;
         self.move_literal(OFFSET, 4 * at as u32);
-        let op = self.rows.opcode(Encoding::Mubuf, name);
-        let offen = 1 << 12;
-        self.words([
-            0x38 << 26 | op << 18 | offen,
-            OFFSET << 24 | data << 8 | LANE,
-        ]);
+        let place = Place {
+            address: LANE,
+            descriptor: 0,
+            base: OFFSET,
+            offset: 0,
+        };
+        self.mubuf(name, data, place);
     }
 
     fn lds_store(&mut self, at: u32) {
@@ -531,19 +456,7 @@ impl Writer {
     }
 
     fn lds(&mut self, name: &str, at: u32, data: u32) {
-        let op = self.rows.opcode(Encoding::Ds, name);
-        let op = op << if self.gfx().is_gfx8_up() { 17 } else { 18 };
-        self.words([0x36 << 26 | op | at, data | LANE]);
-    }
-
-    fn acc_write(&mut self, register: u32) {
-        let op = self.rows.opcode(Encoding::Vop3p, "v_accvgpr_write_b32");
-        self.words([0x1a7 << 23 | op << 16 | register, 256 | SCRATCH]);
-    }
-
-    fn acc_read(&mut self, register: u32) {
-        let op = self.rows.opcode(Encoding::Vop3p, "v_accvgpr_read_b32");
-        self.words([0x1a7 << 23 | op << 16 | SCRATCH, 256 | register]);
+        self.ds(name, at, data | LANE);
     }
 }
 
