@@ -12,7 +12,7 @@ mod loader;
 mod manifest;
 
 pub use decode::decode;
-pub use kernel::kernel;
+pub use kernel::{kernel, kernel_code};
 pub use lines::lines;
 pub use loader::loader;
 pub use manifest::{Reader, manifest};

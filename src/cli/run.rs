@@ -74,7 +74,8 @@ pub(super) struct Args {
     /// Merge coverage into this file, for wavelift coverage; slow
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
-    /// Print how well the instructions are tested that were executed, weakest evidence first; slow
+    /// Print how well the instructions are tested that were executed, weakest evidence first; slow. Not with
+    /// --coverage, --trace or --break
     #[arg(long)]
     evidence: bool,
     /// Print one JSON object, or write it to a file

@@ -119,11 +119,15 @@ fn proved() -> Found {
     found
 }
 
-/// Rows in the kernels of `tests/kernels/oracles`, whose results are compared with plain Rust.
+/// Folders of compiled kernels whose results are compared with plain Rust and with NumPy (`matrix`, on the targets that
+/// have matrix instructions).
+const ORACLES: [&str; 2] = ["tests/kernels/oracles", "tests/kernels/matrix"];
+
+/// Rows in the kernels of [`ORACLES`].
 fn in_oracles() -> Found {
     let mut found = Found::new();
-    let folder = std::fs::read_dir(path("tests/kernels/oracles")).expect("it is there");
-    for entry in folder {
+    let folders = ORACLES.map(|name| std::fs::read_dir(path(name)).expect("it is there"));
+    for entry in folders.into_iter().flatten() {
         let file = entry.expect("readable").path();
         if file.extension().is_none_or(|end| end != "co") {
             continue;
@@ -147,7 +151,11 @@ fn in_oracles() -> Found {
 /// Instances of a row's forms that are tried.
 const INSTANCES: usize = 40;
 
-/// Rows that random programs have.
+/// Random programs, and as many whole kernels, whose rows are taken.
+const PROGRAMS: u64 = 100;
+
+/// Rows that random programs have: those that instructions are drawn from, and those that blocks, loops, dispatches and
+/// writes of MODE are made of.
 fn generated() -> Found {
     let mut found = Found::new();
     for gfx in Gfx::ALL {
@@ -164,8 +172,23 @@ fn generated() -> Found {
                 found.insert((gfx, key(row)));
             }
         }
+        for seed in 0..PROGRAMS {
+            let mut r = Random::new(seed);
+            let items = rows.program(&mut r, fuzz::Kind::Programs.length());
+            add_all(gfx, &rows.bytes(&items), &mut found);
+            add_all(gfx, &fuzz::targets::kernel_code(gfx, &mut r), &mut found);
+        }
     }
     found
+}
+
+/// Adds the rows of code up to its end: programs end in a word that is no instruction.
+fn add_all(gfx: Gfx, code: &[u8], found: &mut Found) {
+    let mut rest = code;
+    while let Ok(inst) = decode(gfx, rest) {
+        found.insert((gfx, key(inst.desc)));
+        rest = &rest[usize::from(inst.len)..];
+    }
 }
 
 /// Rows with conformance cases.

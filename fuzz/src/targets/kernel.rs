@@ -48,6 +48,12 @@ pub fn kernel(data: &[u8]) {
     });
 }
 
+/// The instructions of a random kernel, as [`kernel`] makes them.
+pub fn kernel_code(gfx: Gfx, r: &mut Random) -> Vec<u8> {
+    let parts = Parts::new(gfx).expect("no rows are left out");
+    parts.kernel(r).code
+}
+
 /// The folder for translated code of this process.
 fn folder() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();

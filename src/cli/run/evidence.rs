@@ -1,7 +1,8 @@
 //! `--evidence`: how well the instructions are tested that a run has executed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use frontend::{Gfx, InstDesc};
 use serde::Serialize;
 
 use crate::cli::evidence::Evidence;
@@ -21,11 +22,13 @@ pub(crate) struct InstructionReport {
 /// What a session has executed, weakest evidence first, then by name.
 pub(super) fn collect(session: &Session) -> Vec<InstructionReport> {
     let mut found = BTreeMap::new();
+    // Each row is looked up once, however many instructions of it there are.
+    let mut levels: HashMap<(Gfx, *const InstDesc), Evidence> = HashMap::new();
     let mut seen = Vec::new();
     for planned in &session.dispatches {
         let module = planned.kernel.module();
         let code = module.code();
-        // A second time there would be no counts.
+        // Counts are taken once for each code object.
         if seen.contains(&code.id()) {
             continue;
         }
@@ -35,12 +38,10 @@ pub(super) fn collect(session: &Session) -> Vec<InstructionReport> {
             let Ok(inst) = code.inst_at(code.guest(address)) else {
                 continue;
             };
-            let gfx = code.gfx();
-            let key = (
-                Evidence::of(inst.desc, gfx),
-                inst.desc.name_on(gfx),
-                gfx.name(),
-            );
+            let (desc, gfx) = (inst.desc, code.gfx());
+            let level = levels.entry((gfx, desc));
+            let level = *level.or_insert_with(|| Evidence::of(desc, gfx));
+            let key = (level, desc.name_on(gfx), gfx.name());
             *found.entry(key).or_insert(0) += counts.executions;
         }
     }

@@ -13,9 +13,9 @@ pub const FILE: &str = "tests/exhaustive/digests.txt";
 
 const HEAD: &str = "\
 # What tests/exhaustive/run has run; it makes this file. Columns, separated by tabs: instruction; form; MODE, in
-# hexadecimal; number of MODEs that the form is to be run under; targets with the same translation, of which the first was run; live input bits; what agreed on all
-# inputs (i interpreter, c Cranelift, 2 AVX2, 5 AVX-512, r reference in plain Rust); digests of the parts of the inputs
-# in order, 32 bits each.
+# hexadecimal; number of MODEs that the form is to be run under; targets with the same translation, of which the first
+# was run; live input bits; what agreed on all inputs (i interpreter, c Cranelift, 2 AVX2, 5 AVX-512, r reference in
+# plain Rust); digests of the parts of the inputs in order, 32 bits each.
 ";
 
 /// Inputs of a part, in bits.

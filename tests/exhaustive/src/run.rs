@@ -11,12 +11,16 @@ use runtime::lds::Lds;
 use runtime::memory::{AllocError, Options};
 use runtime::{LoadedCode, Memory};
 
+mod compare;
+mod layout;
+
 use crate::engines::{Kind, engine};
 use crate::reference::Reference;
-use crate::sweep::{Form, Shape, Sweep};
+use crate::sweep::{Form, Sweep};
 
-/// `s_barrier`, and no instruction, so that every register is observable at the barrier.
-const END: [u32; 2] = [0xbf8a_0000, 0xffff_ffff];
+use compare::{SALT, difference, disagrees, expected};
+use layout::{Layout, code};
+
 /// What result registers hold before.
 const BEFORE: u32 = 0xa5a5_5a5a;
 
@@ -85,84 +89,6 @@ pub struct Outcome {
     pub times: Vec<Duration>,
     /// Constructs that the wide back end refused.
     pub refusals: Vec<String>,
-}
-
-/// Registers of a slot.
-struct Layout {
-    slots: usize,
-    /// Inputs of a slot.
-    lanes: usize,
-    sources: usize,
-    /// Result registers of a slot: vector ones or scalar ones.
-    results: usize,
-    vector: bool,
-}
-
-impl Layout {
-    fn of(form: &Form) -> Layout {
-        let (slots, results, vector) = match form.shape {
-            Shape::Lanes(1) => (64, 1, true),
-            Shape::Lanes(n) => (32, n as usize, true),
-            Shape::Compare => (32, 2, false),
-            Shape::CompareExec => (16, 4, false),
-            Shape::Scalar(n, scc) => (16, n as usize + usize::from(scc), false),
-        };
-        Layout {
-            slots: if form.bits < 12 { slots.min(4) } else { slots },
-            lanes: if matches!(form.shape, Shape::Scalar(..)) {
-                1
-            } else {
-                LANES
-            },
-            sources: form.fields.len(),
-            results,
-            vector,
-        }
-    }
-
-    fn inputs(&self) -> usize {
-        self.slots * self.lanes
-    }
-
-    /// First source register of a slot.
-    fn source(&self, slot: usize) -> usize {
-        slot * self.sources
-    }
-
-    /// First result register of a slot.
-    fn result(&self, slot: usize) -> usize {
-        let base = match (self.vector, self.lanes) {
-            (true, _) => self.slots * self.sources,
-            (false, 1) => self.slots,
-            (false, _) => 0,
-        };
-        base + slot * self.results
-    }
-}
-
-fn code(form: &Form, layout: &Layout) -> Vec<u8> {
-    let mut words = Vec::new();
-    for slot in 0..layout.slots {
-        let (s, d) = (layout.source(slot) as u32, layout.result(slot) as u32);
-        // A vector source of comparisons, a scalar one of scalar instructions; one source is both.
-        let sources = [s, s + layout.sources as u32 - 1];
-        words.extend(form.words(d, sources));
-        match form.shape {
-            Shape::CompareExec => {
-                let s_mov_b64 = if form.gfx.is_gfx6_7() { 4 } else { 1 };
-                let moved = |d: u32, s: u32| 0x17d << 23 | d << 16 | s_mov_b64 << 8 | s;
-                // EXEC into the second pair, and all lanes again.
-                words.extend([moved(d + 2, 126), moved(126, 193)]);
-            }
-            Shape::Scalar(n, true) => {
-                // s_cselect_b32 of 1 and 0
-                words.push(0x2 << 30 | 0x0a << 23 | (d + n) << 16 | 128 << 8 | 129);
-            }
-            Shape::Scalar(_, false) | Shape::Lanes(_) | Shape::Compare => {}
-        }
-    }
-    words.extend(END);
-    words.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
 /// Inputs of a sample, at edges of f32, f16 and integers.
@@ -242,21 +168,21 @@ impl Bench {
         self.engines.iter().map(|(kind, _)| *kind).collect()
     }
 
-    /// Runs the inputs from `first` on, `count` of them, on those of the engines that `wanted` names; both numbers are
+    /// Runs the inputs from `first` on, `count` of them, on those of the engines that `requested` names; both numbers are
     /// multiples of the inputs of a batch ([`Bench::batch`]). Stops behind a batch with a difference.
     pub fn run(
         &mut self,
         sweep: &Sweep,
         first: u64,
         count: u64,
-        wanted: &[Kind],
+        requested: &[Kind],
     ) -> Result<Outcome, Error> {
         let form = &sweep.form;
         let layout = Layout::of(form);
         let bytes = code(form, &layout);
         let code = LoadedCode::from_bytes(&self.memory, form.gfx, &bytes);
         let code = code.map_err(|error| Error::Code(error.to_string()))?;
-        let outcome = self.batches(sweep, &layout, &code, first..first + count, wanted);
+        let outcome = self.batches(sweep, &layout, &code, first..first + count, requested);
         self.memory
             .free(code.base())
             .map_err(|error| Error::Code(error.to_string()))?;
@@ -304,7 +230,7 @@ impl Bench {
         layout: &Layout,
         code: &LoadedCode,
         inputs: std::ops::Range<u64>,
-        wanted: &[Kind],
+        requested: &[Kind],
     ) -> Result<Outcome, Error> {
         let form = &sweep.form;
         let reference = Reference::of(form, sweep.mode);
@@ -313,7 +239,7 @@ impl Bench {
         let mut outcome = Outcome {
             digest: 0,
             difference: None,
-            times: vec![Duration::ZERO; wanted.len()],
+            times: vec![Duration::ZERO; requested.len()],
             refusals: Vec::new(),
         };
         let mut stats = Stats::default();
@@ -324,7 +250,7 @@ impl Bench {
             let base = at as u32;
             self.fill(form, layout, base);
             let mut by = None;
-            for (n, &kind) in wanted.iter().enumerate() {
+            for (n, &kind) in requested.iter().enumerate() {
                 let Some(position) = self.engines.iter().position(|(k, _)| *k == kind) else {
                     continue;
                 };
@@ -411,128 +337,6 @@ impl Bench {
                 }
             }
         }
-    }
-}
-
-/// Noise of the sources differs.
-const SALT: [u32; 2] = [0x1357_9bdf, 0x0246_8ace];
-
-fn sources(form: &Form, input: u32) -> Vec<u32> {
-    let fields = form.fields.iter().zip(SALT);
-    fields
-        .map(|(field, salt)| field.value(input, salt))
-        .collect()
-}
-
-/// The words of an input in a batch's results, each with the bits of it that are the input's.
-fn places(layout: &Layout, n: usize) -> Vec<(usize, u32, u32)> {
-    let (slot, lane) = (n / layout.lanes, n % layout.lanes);
-    let first = slot * layout.results;
-    (0..layout.results)
-        .filter_map(|r| match (layout.vector, layout.lanes) {
-            (true, _) => Some(((first + r) * LANES + lane, 0, u32::MAX)),
-            (false, 1) => Some((first + r, 0, u32::MAX)),
-            // Pairs of masks.
-            (false, _) => (r % 2 == lane / 32).then_some((first + r, lane as u32 % 32, 1)),
-        })
-        .collect()
-}
-
-/// The results of the reference for a batch.
-fn expected(
-    reference: &Reference,
-    form: &Form,
-    layout: &Layout,
-    base: u32,
-    like: &[u32],
-) -> Vec<u32> {
-    let mut all = like.to_vec();
-    for n in 0..layout.inputs() {
-        let s = sources(form, base.wrapping_add(n as u32));
-        let right = reference.results(s[0], s.get(1).copied().unwrap_or_default());
-        for (r, (word, shift, mask)) in places(layout, n).into_iter().enumerate() {
-            // Both masks of a comparison that writes EXEC are the same.
-            let value = match layout.vector || layout.lanes == 1 {
-                true => right[r],
-                false => right[0],
-            };
-            all[word] = all[word] & !(mask << shift) | (value & mask) << shift;
-        }
-    }
-    all
-}
-
-/// The first word of a batch that is not as the reference has it.
-fn disagrees(
-    reference: &Reference,
-    form: &Form,
-    layout: &Layout,
-    base: u32,
-    got: &[u32],
-) -> Option<usize> {
-    let first = form.fields[0];
-    let second = form.fields.get(1).copied();
-    for slot in 0..layout.slots {
-        let mut masks = [0u32; 2];
-        for lane in 0..layout.lanes {
-            let input = base.wrapping_add((slot * layout.lanes + lane) as u32);
-            let s0 = first.value(input, SALT[0]);
-            let s1 = second.map_or(0, |field| field.value(input, SALT[1]));
-            let right = reference.results(s0, s1);
-            if layout.vector {
-                for (r, &right) in right.iter().enumerate().take(layout.results) {
-                    let place = (slot * layout.results + r) * LANES + lane;
-                    if got[place] != right {
-                        return Some(place);
-                    }
-                }
-            } else if layout.lanes == 1 {
-                let place = slot * layout.results;
-                let got = &got[place..place + layout.results];
-                if let Some(r) = got.iter().zip(right).position(|(&got, right)| got != right) {
-                    return Some(place + r);
-                }
-            } else {
-                masks[lane / 32] |= (right[0] & 1) << (lane % 32);
-            }
-        }
-        if !layout.vector && layout.lanes > 1 {
-            for r in 0..layout.results {
-                let place = slot * layout.results + r;
-                if got[place] != masks[r % 2] {
-                    return Some(place);
-                }
-            }
-        }
-    }
-    None
-}
-
-/// Describes the difference at a word.
-fn difference(
-    form: &Form,
-    layout: &Layout,
-    base: u32,
-    place: usize,
-    (first, a): (Kind, &[u32]),
-    (second, b): (Kind, &[u32]),
-) -> Difference {
-    let differs = |n: &usize| {
-        let places = places(layout, *n);
-        let part = |of: &[u32], (word, shift, mask): (usize, u32, u32)| of[word] >> shift & mask;
-        places.iter().any(|p| p.0 == place) && places.iter().any(|&p| part(a, p) != part(b, p))
-    };
-    let n = (0..layout.inputs()).find(differs).unwrap_or_default();
-    let of = |words: &[u32]| {
-        let part = |(word, shift, mask): (usize, u32, u32)| words[word] >> shift & mask;
-        places(layout, n).into_iter().map(part).collect()
-    };
-    let input = base.wrapping_add(n as u32);
-    Difference {
-        input,
-        sources: sources(form, input),
-        first: (first, of(a)),
-        second: (second, of(b)),
     }
 }
 
