@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// Contents of a file that no manifest may read, in every format that it could be read as.
 const SECRET: &[u8; 16] = b"not for launches";
 
-/// A folder for the manifest, beside which and linked in which is a file that it may not read.
+/// A folder for the manifest. A file next to the folder, to which a link in it points, may not be read.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
