@@ -167,7 +167,8 @@ impl Format {
     }
 }
 
-/// A or B with `P` elements in a lane.
+/// A or B with `P` elements in a lane. Host vectors of it do not cross cache lines.
+#[repr(align(64))]
 struct Side<const P: usize, const E: usize> {
     /// As f32.
     values: [Lanes; P],
