@@ -51,6 +51,7 @@ pub struct Sanitizer {
 }
 
 /// What the sanitizer need not be told of a wave.
+#[cfg(feature = "jit")]
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Known {
     /// Lanes that it has seen active.
@@ -137,6 +138,7 @@ impl Sanitizer {
     }
 
     /// What it need not be told of the waves of the group.
+    #[cfg(feature = "jit")]
     pub(crate) fn known(&self, group: &Group<'_>) -> [Known; MAX_WAVES] {
         self.lock().known(group)
     }

@@ -13,7 +13,6 @@ use super::runs::{Run, WaveAccess};
 use super::settled::Settled;
 use super::shadow::{How, Met, Shadow};
 use super::sites::{Place, Sites};
-use super::{Known, MAX_WAVES};
 use crate::engine::Group;
 use crate::fault::Nearest;
 use crate::lds::LDS_MAX;
@@ -241,10 +240,11 @@ impl State {
     }
 
     /// See [`Sanitizer::known`](super::Sanitizer::known).
-    pub(super) fn known(&mut self, group: &Group<'_>) -> [Known; MAX_WAVES] {
+    #[cfg(feature = "jit")]
+    pub(super) fn known(&mut self, group: &Group<'_>) -> [super::Known; super::MAX_WAVES] {
         let has_barriers = self.sites.uses(group.code).barriers;
         self.enter(group);
-        std::array::from_fn(|wave| Known {
+        std::array::from_fn(|wave| super::Known {
             // Only barriers compare which lanes were active.
             lanes: match has_barriers {
                 true => self.running().waves[wave].lanes,

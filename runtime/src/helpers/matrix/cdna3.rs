@@ -4,10 +4,10 @@
 //! Floats are computed as doubles, in which all of it is exact: products have at most 22 bits, sums at most 40.
 
 use frontend::op::{F8, Factor, MatrixSums};
-use lower::abi::Lanes;
 use lower::ir::MatrixCall;
 
-use super::{Factors, Rows, lanes_of, place, widened};
+use super::loops::widened;
+use super::{Product, Rows, lanes_of, place};
 use crate::choices;
 use crate::helpers::eight_bits;
 
@@ -90,27 +90,22 @@ fn item_bits(rows: &Rows, bits: usize, lane: usize, item: usize) -> u32 {
 
 /// Multiplies; D has the elements of C. All of it is inline, so that each variant has it with the features of its host.
 #[inline(always)]
-pub(super) fn multiply(
-    call: &MatrixCall,
-    factors: Factors<'_>,
-    places: Option<&Lanes>,
-    d: &mut Rows,
-) {
-    match call.shape.size {
-        32 => columns::<32>(call, factors, places, d),
-        16 => columns::<16>(call, factors, places, d),
-        _ => columns::<4>(call, factors, places, d),
+pub(super) fn multiply(product: Product<'_>, d: &mut Rows) {
+    match product.call.shape.size {
+        32 => columns::<32>(product, d),
+        16 => columns::<16>(product, d),
+        _ => columns::<4>(product, d),
     }
 }
 
 /// Matrices of `N` columns.
 #[inline(always)]
-fn columns<const N: usize>(
-    call: &MatrixCall,
-    factors: Factors<'_>,
-    places: Option<&Lanes>,
-    d: &mut Rows,
-) {
+fn columns<const N: usize>(product: Product<'_>, d: &mut Rows) {
+    let Product {
+        call,
+        factors,
+        places,
+    } = product;
     let shape = call.shape;
     let bits = shape.factor.bits() as usize;
     let (k, blocks) = (usize::from(shape.k), usize::from(shape.blocks));
@@ -130,6 +125,7 @@ fn columns<const N: usize>(
         }
     }
 
+    let first_place = product.first_place(stored);
     let terms = k * stored / per_lane;
     let arithmetic = Arithmetic::of(call, terms);
     // The terms of a row: an element of A, and the K of B's row.
@@ -145,12 +141,7 @@ fn columns<const N: usize>(
                 *at = match places {
                     None => n,
                     Some(places) => {
-                        let set = match call.cbsz & 3 {
-                            0 => usize::from(call.abid),
-                            _ => 0,
-                        };
-                        let shift = (2 * stored * set) % 32 + 2 * item;
-                        let index = places[lane] >> shift & 3;
+                        let index = places[lane] >> (first_place + 2 * item as u32) & 3;
                         per_lane * group + 4 * (item / 2) + index as usize
                     }
                 };

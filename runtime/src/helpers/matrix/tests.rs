@@ -1,7 +1,9 @@
-use frontend::op::F8;
+use std::array;
+
+use frontend::op::{F8, MatrixSums};
 use frontend::target::Gfx;
 use lower::ir::functions::{EffectFn, LaneFn};
-use lower::ir::matrix::STAGED;
+use lower::ir::matrix::{Addend, STAGED};
 
 use super::*;
 use crate::helpers::{has_avx2, table_for};
@@ -227,10 +229,14 @@ fn numbers_of_any_range() {
                     b: &[*wave.vector(B.into()), *wave.vector(usize::from(B) + 1)][..registers],
                     source: Source::of_call(&call),
                 };
+                let spread = spread(shape, factors);
+                let product = Product {
+                    call: &call,
+                    factors: factors.with_spread(shape, spread.as_ref()),
+                    places: None,
+                };
                 // SAFETY: the host has it.
-                assert!(unsafe {
-                    wide::multiply(&call, factors, None, &mut d, wide::Bytes::Pairs)
-                });
+                assert!(unsafe { wide::multiply(product, &mut d, wide::Bytes::Pairs) });
                 for (n, row) in call.writes().zip(d) {
                     assert_eq!(after.vector(n.into()), &row);
                 }
@@ -569,50 +575,6 @@ fn constants_and_denormals() {
                 "{shape:?} {flush}"
             );
         }
-    }
-}
-
-/// gfx90a: denormal halves, sums and products are zeros.
-#[test]
-fn pairs_flush() {
-    let one = 1.0f32.to_bits();
-    let sum = |c: u32, x: [f32; 4], y: [f32; 4]| {
-        let rows = y.map(|y| [y; 4]);
-        let mut sum = [c; 4];
-        pairs4(&mut sum, x, array::from_fn(|t| &rows[t]));
-        assert_eq!(sum, [sum[0]; 4]);
-        sum[0]
-    };
-    let tiny = f32::from_bits(1 << 23);
-    assert_eq!(sum(1, [0.0; 4], [0.0; 4]), 0);
-    assert_eq!(sum(0x8000_0001, [0.0; 4], [0.0; 4]), 0);
-    assert_eq!(sum(one, [tiny, 0.0, 0.0, 0.0], [0.5; 4]), one);
-    assert_eq!(sum(0, [tiny, tiny, 0.0, 0.0], [0.5; 4]), 0);
-    assert_eq!(sum(0, [tiny, tiny, 0.0, 0.0], [1.0; 4]), 2 << 23);
-    let halves = [[0x8001_03ff; 64]; 2];
-    assert_eq!(f16_flushed(&halves, 0, 0).to_bits(), 0);
-    assert_eq!(f16_flushed(&halves, 1, 0).to_bits(), 0);
-    assert_eq!(f16(&halves, 1, 0), -1.0 / 16_777_216.0);
-    assert_eq!(bf16_flushed(&[[0x8001; 64]], 0, 0).to_bits(), 0);
-    assert_eq!(bf16_flushed(&[[0x8000; 64]], 0, 0).to_bits(), 0x8000_0000);
-}
-
-#[test]
-fn widening_of_f16() {
-    for bits in 0..=u16::MAX {
-        let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
-        let size = match exponent {
-            0 => fraction * f64::powi(2.0, -24),
-            31 if fraction == 0.0 => f64::INFINITY,
-            31 => f64::NAN,
-            _ => (1024.0 + fraction) * f64::powi(2.0, exponent - 25),
-        };
-        let got = f64::from(widened(bits));
-        assert!(
-            got.abs() == size || got.is_nan() && size.is_nan(),
-            "{bits:x}"
-        );
-        assert_eq!(got.is_sign_negative(), bits >> 15 != 0, "{bits:x}");
     }
 }
 

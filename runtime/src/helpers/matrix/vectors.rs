@@ -5,17 +5,26 @@
     reason = "intrinsics have long names of their own"
 )]
 use std::arch::x86_64::*;
+use std::arch::x86_64::{
+    _mm256_castps_si256 as bits256, _mm256_castsi256_ps as floats256,
+    _mm512_castps_si512 as bits512, _mm512_castsi512_ps as floats512,
+};
 
-/// A trait of host vectors with these operations, each of which has an expression for vectors of 512 and one for those of
-/// 256 bits.
+use lower::abi::Lanes;
+
+/// A trait of host vectors with these operations: those of two vectors, each of which is an intrinsic for vectors of 512 and one for
+/// those of 256 bits, and others, which are expressions.
 macro_rules! operations {
-    ($(
-        $(#[$about:meta])*
-        fn $name:ident $(<const $constant:ident: $ty:ty>)? ($($arguments:tt)*) -> $result:ty {
-            512 => $wide:expr,
-            256 => $narrow:expr,
-        }
-    )*) => {
+    (
+        of_two_vectors { $($(#[$about:meta])* $name:ident = $wide:ident, $narrow:ident;)* }
+        $(
+            $(#[$about_other:meta])*
+            fn $other:ident $(<const $constant:ident: $ty:ty>)? ($($arguments:tt)*) -> $result:ty {
+                512 => $other_wide:expr,
+                256 => $other_narrow:expr,
+            }
+        )*
+    ) => {
         /// A host vector.
         pub(super) trait Vector: Copy {
             /// Words.
@@ -37,59 +46,71 @@ macro_rules! operations {
                 ///
                 /// # Safety
                 /// The host has the vector.
-                unsafe fn $name $(<const $constant: $ty>)? ($($arguments)*) -> $result;
+                unsafe fn $name(self, other: Self) -> Self;
+            )*
+
+            $(
+                $(#[$about_other])*
+                ///
+                /// # Safety
+                /// The host has the vector.
+                unsafe fn $other $(<const $constant: $ty>)? ($($arguments)*) -> $result;
             )*
         }
 
-        impl Vector for __m512i {
-            const LANES: usize = 16;
+        vector! {
+            __m512i, 16, __mmask16, _mm512_loadu_si512, _mm512_storeu_si512;
+            of_two_vectors { $($name = $wide;)* }
+            $(fn $other $(<const $constant: $ty>)? ($($arguments)*) -> $result { $other_wide })*
+        }
 
-            type Mask = __mmask16;
+        vector! {
+            __m256i, 8, __m256i, _mm256_loadu_si256, _mm256_storeu_si256;
+            of_two_vectors { $($name = $narrow;)* }
+            $(fn $other $(<const $constant: $ty>)? ($($arguments)*) -> $result { $other_narrow })*
+        }
+    };
+}
+
+/// Implements [`Vector`].
+macro_rules! vector {
+    (
+        $vector:ident, $lanes:literal, $mask:ident, $load:ident, $store:ident;
+        of_two_vectors { $($name:ident = $intrinsic:ident;)* }
+        $(
+            fn $other:ident $(<const $constant:ident: $ty:ty>)? ($($arguments:tt)*) -> $result:ty { $value:expr }
+        )*
+    ) => {
+        impl Vector for $vector {
+            const LANES: usize = $lanes;
+
+            type Mask = $mask;
 
             #[inline(always)]
             unsafe fn load(from: *const u32) -> Self {
                 // SAFETY: the caller's.
-                unsafe { _mm512_loadu_si512(from.cast()) }
+                unsafe { $load(from.cast()) }
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut u32) {
                 // SAFETY: the caller's.
-                unsafe { _mm512_storeu_si512(to.cast(), self) }
+                unsafe { $store(to.cast(), self) }
             }
 
             $(
                 #[inline(always)]
-                unsafe fn $name $(<const $constant: $ty>)? ($($arguments)*) -> $result {
-                    #[allow(unused_unsafe, reason = "not all expressions need it")]
+                unsafe fn $name(self, other: Self) -> Self {
                     // SAFETY: the caller's.
-                    unsafe { $wide }
+                    unsafe { $intrinsic(self, other) }
                 }
             )*
-        }
-
-        impl Vector for __m256i {
-            const LANES: usize = 8;
-
-            type Mask = __m256i;
-
-            #[inline(always)]
-            unsafe fn load(from: *const u32) -> Self {
-                // SAFETY: the caller's.
-                unsafe { _mm256_loadu_si256(from.cast()) }
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, to: *mut u32) {
-                // SAFETY: the caller's.
-                unsafe { _mm256_storeu_si256(to.cast(), self) }
-            }
 
             $(
                 #[inline(always)]
-                unsafe fn $name $(<const $constant: $ty>)? ($($arguments)*) -> $result {
+                unsafe fn $other $(<const $constant: $ty>)? ($($arguments)*) -> $result {
                     // SAFETY: the caller's.
-                    unsafe { $narrow }
+                    unsafe { $value }
                 }
             )*
         }
@@ -97,76 +118,43 @@ macro_rules! operations {
 }
 
 operations! {
+    of_two_vectors {
+        /// Sums of integers.
+        plus = _mm512_add_epi32, _mm256_add_epi32;
+        /// Differences of integers.
+        minus = _mm512_sub_epi32, _mm256_sub_epi32;
+        /// The larger ones of signed integers.
+        highest = _mm512_max_epi32, _mm256_max_epi32;
+        /// The smaller ones of signed integers.
+        lowest = _mm512_min_epi32, _mm256_min_epi32;
+        /// Sums of integers of 16 bits.
+        plus16 = _mm512_add_epi16, _mm256_add_epi16;
+        /// The larger ones of signed integers of 16 bits.
+        highest16 = _mm512_max_epi16, _mm256_max_epi16;
+        /// Sums of integers of eight bits.
+        plus8 = _mm512_add_epi8, _mm256_add_epi8;
+        /// The larger ones of signed integers of eight bits.
+        highest8 = _mm512_max_epi8, _mm256_max_epi8;
+        /// Bits that both have.
+        and = _mm512_and_si512, _mm256_and_si256;
+        /// Bits that one of both has.
+        or = _mm512_or_si512, _mm256_or_si256;
+        /// Each shifted up.
+        shl_by = _mm512_sllv_epi32, _mm256_sllv_epi32;
+        /// Each shifted down, signed.
+        sar_by = _mm512_srav_epi32, _mm256_srav_epi32;
+    }
+
     /// The word in all places.
     fn all(n: i32) -> Self {
         512 => _mm512_set1_epi32(n),
         256 => _mm256_set1_epi32(n),
     }
 
-    /// Sums of integers.
-    fn plus(self, other: Self) -> Self {
-        512 => _mm512_add_epi32(self, other),
-        256 => _mm256_add_epi32(self, other),
-    }
-
-    /// Differences of integers.
-    fn minus(self, other: Self) -> Self {
-        512 => _mm512_sub_epi32(self, other),
-        256 => _mm256_sub_epi32(self, other),
-    }
-
-    /// The larger ones of signed integers.
-    fn highest(self, other: Self) -> Self {
-        512 => _mm512_max_epi32(self, other),
-        256 => _mm256_max_epi32(self, other),
-    }
-
-    /// The smaller ones of signed integers.
-    fn lowest(self, other: Self) -> Self {
-        512 => _mm512_min_epi32(self, other),
-        256 => _mm256_min_epi32(self, other),
-    }
-
-    /// Sums of integers of 16 bits.
-    fn plus16(self, other: Self) -> Self {
-        512 => _mm512_add_epi16(self, other),
-        256 => _mm256_add_epi16(self, other),
-    }
-
-    /// The larger ones of signed integers of 16 bits.
-    fn highest16(self, other: Self) -> Self {
-        512 => _mm512_max_epi16(self, other),
-        256 => _mm256_max_epi16(self, other),
-    }
-
-    /// Sums of integers of eight bits.
-    fn plus8(self, other: Self) -> Self {
-        512 => _mm512_add_epi8(self, other),
-        256 => _mm256_add_epi8(self, other),
-    }
-
-    /// The larger ones of signed integers of eight bits.
-    fn highest8(self, other: Self) -> Self {
-        512 => _mm512_max_epi8(self, other),
-        256 => _mm256_max_epi8(self, other),
-    }
-
     /// Absolute values of integers.
     fn size(self) -> Self {
         512 => _mm512_abs_epi32(self),
         256 => _mm256_abs_epi32(self),
-    }
-
-    /// Bits that both have.
-    fn and(self, other: Self) -> Self {
-        512 => _mm512_and_si512(self, other),
-        256 => _mm256_and_si256(self, other),
-    }
-
-    /// Bits that one of both has.
-    fn or(self, other: Self) -> Self {
-        512 => _mm512_or_si512(self, other),
-        256 => _mm256_or_si256(self, other),
     }
 
     /// Shifted up.
@@ -185,18 +173,6 @@ operations! {
     fn sar <const N: u32>(self) -> Self {
         512 => _mm512_srai_epi32::<N>(self),
         256 => _mm256_sra_epi32(self, _mm_cvtsi32_si128(N.cast_signed())),
-    }
-
-    /// Each shifted up.
-    fn shl_by(self, by: Self) -> Self {
-        512 => _mm512_sllv_epi32(self, by),
-        256 => _mm256_sllv_epi32(self, by),
-    }
-
-    /// Each shifted down, signed.
-    fn sar_by(self, by: Self) -> Self {
-        512 => _mm512_srav_epi32(self, by),
-        256 => _mm256_srav_epi32(self, by),
     }
 
     /// Products of f32.
@@ -292,7 +268,7 @@ operations! {
 
     /// What one of both chooses.
     fn either(one: Self::Mask, other: Self::Mask) -> Self::Mask {
-        512 => one | other,
+        512 => _kor_mask16(one, other),
         256 => _mm256_or_si256(one, other),
     }
 
@@ -312,30 +288,29 @@ operations! {
     }
 }
 
-/// As numbers.
+/// The words of a register from a lane on.
+///
+/// # Safety
+/// The host has the vector; there are so many lanes.
 #[inline(always)]
-fn floats512(x: __m512i) -> __m512 {
-    // SAFETY: these bits are some numbers.
-    unsafe { std::mem::transmute(x) }
+pub(super) unsafe fn load<V: Vector>(row: &Lanes, lane: usize) -> V {
+    debug_assert!(lane + V::LANES <= row.len());
+    // SAFETY: the caller's.
+    unsafe { V::load(row.as_ptr().add(lane)) }
 }
 
-/// As bits.
+/// As [`load`], of several registers.
+///
+/// # Safety
+/// As [`load`].
 #[inline(always)]
-fn bits512(x: __m512) -> __m512i {
-    // SAFETY: any bits are words.
-    unsafe { std::mem::transmute(x) }
-}
-
-/// As numbers.
-#[inline(always)]
-fn floats256(x: __m256i) -> __m256 {
-    // SAFETY: these bits are some numbers.
-    unsafe { std::mem::transmute(x) }
-}
-
-/// As bits.
-#[inline(always)]
-fn bits256(x: __m256) -> __m256i {
-    // SAFETY: any bits are words.
-    unsafe { std::mem::transmute(x) }
+pub(super) unsafe fn load_all<V: Vector, const R: usize>(rows: &[Lanes; R], lane: usize) -> [V; R] {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut all = [V::all(0); R];
+        for (to, row) in all.iter_mut().zip(rows) {
+            *to = load(row, lane);
+        }
+        all
+    }
 }
