@@ -38,7 +38,7 @@ use lower::lift::region::MAX_BLOCK;
 use runtime::engine::Exit;
 
 /// Programs for each target when the environment does not say.
-const ROUNDS: u64 = 4200;
+const ROUNDS: u64 = 2800;
 
 fn env(name: &str, default: u64) -> u64 {
     std::env::var(name)

@@ -212,7 +212,7 @@ fn copies(r: &mut Random) -> Vec<u32> {
 #[test]
 fn accesses_of_the_same_elements() {
     let rounds = Rounds {
-        count: 300,
+        count: 150,
         factor: 6_000_011,
         shapes: shapes(),
         program: copies,
@@ -224,7 +224,7 @@ fn accesses_of_the_same_elements() {
 #[test]
 fn accesses_that_count_by_lane() {
     let rounds = Rounds {
-        count: 300,
+        count: 150,
         factor: 2_000_003,
         shapes: shapes(),
         program: accesses,
@@ -237,7 +237,7 @@ fn accesses_that_count_by_lane() {
 fn accesses_that_almost_count_by_lane() {
     let (mut ended, mut inline) = (0, 0);
     let rounds = Rounds {
-        count: 400,
+        count: 200,
         factor: 3_000_017,
         shapes: shapes(),
         program: bent,

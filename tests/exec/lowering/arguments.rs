@@ -78,7 +78,7 @@ fn prepare(r: &mut Random, before: &mut State) {
 #[test]
 fn loads_of_arguments() {
     let rounds = Rounds {
-        count: 400,
+        count: 200,
         factor: 0x9e37_79b9_7f4a_7c15,
         shapes: first_shapes(),
         program,

@@ -207,7 +207,7 @@ fn prepare(r: &mut Random, before: &mut State) {
 #[test]
 fn accesses_anywhere() {
     let rounds = Rounds {
-        count: 200,
+        count: 100,
         factor: 0x2545_f491_4f6c_dd1d,
         shapes: shapes(),
         program,

@@ -60,7 +60,7 @@ fn fused_sums_of_halves() {
     let base = JitOptions::exact();
     let emitter = Emitter::Cranelift;
     let rounds = Rounds {
-        count: 150,
+        count: 75,
         factor: 0xd134_2543_de82_ef95,
         shapes: vec![
             ("exact NaNs", base),

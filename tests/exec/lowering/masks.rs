@@ -143,7 +143,7 @@ fn lines_under_masks() {
     all.extend(shapes());
     let (mut ended, mut masked) = (0, 0);
     let rounds = Rounds {
-        count: 200,
+        count: 100,
         factor: 6_000_011,
         shapes: all,
         program,

@@ -73,7 +73,7 @@ fn permutations_of_bytes() {
     let base = JitOptions::default();
     let emitter = Emitter::Cranelift;
     let rounds = Rounds {
-        count: 300,
+        count: 150,
         factor: 0x9e37_79b9_7f4a_7c15,
         shapes: vec![
             ("as chosen", base),

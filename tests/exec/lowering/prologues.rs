@@ -125,7 +125,7 @@ fn program(r: &mut Random) -> Vec<u32> {
 #[test]
 fn numbers_of_work_items_and_limits() {
     let rounds = Rounds {
-        count: 400,
+        count: 200,
         factor: 3_000_017,
         shapes: first_shapes(),
         program,

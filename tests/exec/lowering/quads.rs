@@ -82,7 +82,7 @@ fn prepare(r: &mut Random, before: &mut State) {
 #[test]
 fn words_of_quads_that_are_edges() {
     let rounds = Rounds {
-        count: 300,
+        count: 150,
         factor: 0x9e6c_63d0_876a_4b1d,
         shapes: first_shapes(),
         program,

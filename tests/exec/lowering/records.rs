@@ -95,7 +95,7 @@ fn prepare(r: &mut Random, s: &mut State) {
 fn fields_of_records() {
     let mut ended = 0;
     let rounds = Rounds {
-        count: 500,
+        count: 250,
         factor: 9_000_011,
         shapes: shapes(),
         program,

@@ -53,7 +53,7 @@ fn program(r: &mut Random) -> Vec<u32> {
 #[test]
 fn scaled_arguments() {
     let rounds = Rounds {
-        count: 400,
+        count: 200,
         factor: 5_000_011,
         shapes: first_shapes(),
         program,

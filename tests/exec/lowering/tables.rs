@@ -159,7 +159,7 @@ fn prepare(r: &mut Random, s: &mut State) {
 fn accesses_at_constant_offsets() {
     let (mut ended, mut known) = (0, 0);
     let rounds = Rounds {
-        count: 600,
+        count: 300,
         factor: 7_000_003,
         shapes: shapes(),
         program,

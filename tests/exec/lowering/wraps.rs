@@ -75,7 +75,7 @@ fn prepare(r: &mut Random, before: &mut State) {
 #[test]
 fn lines_that_break_off() {
     let rounds = Rounds {
-        count: 300,
+        count: 150,
         factor: 0xd134_2543_de82_ef95,
         shapes: first_shapes(),
         program,
@@ -112,7 +112,7 @@ fn far(r: &mut Random) -> Vec<u32> {
 #[test]
 fn strides_of_half_the_address_space() {
     let rounds = Rounds {
-        count: 150,
+        count: 75,
         factor: 7_000_031,
         shapes: first_shapes(),
         program: far,

@@ -121,7 +121,7 @@ fn divergent(r: &mut Random) -> Vec<u32> {
 fn loops_that_lanes_leave() {
     let (mut inside, mut quick) = (0, 0);
     let rounds = Rounds {
-        count: 160,
+        count: 80,
         factor: 3_000_017,
         shapes: shapes(),
         program: divergent,

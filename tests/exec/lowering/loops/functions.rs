@@ -125,7 +125,7 @@ fn trip_counts(r: &mut Random) -> Vec<u32> {
 fn loops_with_functions() {
     let (mut inside, mut alone) = (0, 0);
     let rounds = Rounds {
-        count: 120,
+        count: 60,
         factor: 5_000_011,
         shapes: shapes(),
         program: trip_counts,

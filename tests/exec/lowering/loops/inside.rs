@@ -79,7 +79,7 @@ fn program(r: &mut Random) -> Vec<u32> {
 fn loops_inside_the_lane_groups() {
     let mut inside = 0;
     let rounds = Rounds {
-        count: 160,
+        count: 80,
         factor: 1_000_003,
         shapes: shapes(),
         program,

@@ -83,7 +83,7 @@ fn strided(r: &mut Random) -> Vec<u32> {
 fn loops_that_stride_through_memory() {
     let mut peeled = 0;
     let rounds = Rounds {
-        count: 160,
+        count: 80,
         factor: 4_000_037,
         shapes: shapes(),
         program: strided,
