@@ -33,6 +33,7 @@ mod roots;
 mod rounds;
 mod rows;
 mod scaled;
+mod selection;
 mod tables;
 mod tiers;
 mod wave_switches;
