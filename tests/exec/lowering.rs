@@ -33,6 +33,7 @@ mod roots;
 mod rounds;
 mod rows;
 mod scaled;
+mod scales;
 mod selection;
 mod tables;
 mod tiers;
