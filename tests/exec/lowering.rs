@@ -3,6 +3,7 @@
 mod accesses;
 mod arguments;
 mod calls;
+mod checked;
 mod contiguous;
 mod cuts;
 mod dispatched;
