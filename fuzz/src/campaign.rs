@@ -340,6 +340,7 @@ fn checkers(settings: &Settings) -> Result<Vec<Checker>, Error> {
                     checked,
                     read_only: false,
                     address: settings.address.map(|at| at + u64::from(checked) * FIXED),
+                    ..Setup::default()
                 })?;
                 Checker::on(bench, gfx, options)
             })

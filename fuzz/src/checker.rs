@@ -97,6 +97,7 @@ impl Checker {
             checked: options.checked,
             read_only: options.read_only,
             address,
+            ..Setup::default()
         })?;
         Checker::on(bench, gfx, options)
     }

@@ -3,6 +3,7 @@
 mod accesses;
 mod arguments;
 mod calls;
+mod checked;
 mod contiguous;
 mod cuts;
 mod dispatched;
@@ -33,6 +34,8 @@ mod roots;
 mod rounds;
 mod rows;
 mod scaled;
+mod scales;
+mod selection;
 mod tables;
 mod tiers;
 mod wave_switches;

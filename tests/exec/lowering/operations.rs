@@ -191,7 +191,7 @@ fn uniform() -> Vec<(Op, Width, usize)> {
     ops
 }
 
-const EDGES: [u32; 34] = [
+pub(super) const EDGES: [u32; 34] = [
     0,
     1,
     0xffff_ffff,

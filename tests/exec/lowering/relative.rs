@@ -1,14 +1,20 @@
-//! EXEC written by `s_movrels_b64`, which the lane IR does not see as a write of EXEC. Against the interpreter.
+//! Registers that M0 chooses, against the interpreter: EXEC written by `s_movrels_b64`, which the lane IR does not see as a
+//! write of EXEC; and destinations that do not exist.
 
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, set64};
 
 use super::rounds::{Rounds, first_shapes, shapes};
-use super::words::{EXEC, VCC, arithmetic, branch, compare_some, sop1, v, vop1};
+use super::words::{
+    ADD_CO, EXEC, VCC, arithmetic, branch, compare_some, sop1, v, vop1, vop2, vop3,
+};
 
 /// Masks in SGPRs, of which M0 chooses one.
 const MASKS: u32 = 32;
 const M0: u32 = 124;
+/// The index of a destination, and where a carry goes.
+const INDEX: u32 = 38;
+const CARRY: u32 = 36;
 
 /// A VGPR written on some lanes, then on fewer, and read under an EXEC that may have more.
 fn program(r: &mut Random) -> Vec<u32> {
@@ -47,6 +53,43 @@ fn exec_from_a_register_that_m0_names() {
             for pair in [MASKS, MASKS + 2, MASKS + 4] {
                 set64(&mut before.sgpr, pair as usize, r.lanes());
             }
+        },
+    };
+    rounds.run(|_| {});
+}
+
+/// Sums with a carry whose destination M0 chooses, often beyond the last register: then there is no carry either.
+fn carries(r: &mut Random) -> Vec<u32> {
+    let mut code = vec![0xbf11_0800 | INDEX];
+    for _ in 0..1 + r.below(3) {
+        let destination = 8 + r.below(6);
+        match r.once_in(2) {
+            true => code.push(vop2(ADD_CO, destination, v(8), 9)),
+            // `v_sub_co_u32_e64`.
+            false => code.extend(vop3(0x11a, destination | CARRY << 8, [v(9), v(10), 0])),
+        }
+    }
+    // `s_set_gpr_idx_off`.
+    code.push(0xbf9c_0000);
+    if r.once_in(2) {
+        arithmetic(r, &mut code);
+    }
+    code.extend([BARRIER, END]);
+    code
+}
+
+#[test]
+fn carries_without_a_destination() {
+    let mut all = first_shapes();
+    all.extend(shapes());
+    let rounds = Rounds {
+        count: 60,
+        factor: 7_000_037,
+        shapes: all,
+        program: carries,
+        prepare: |r, before| {
+            before.sgpr[INDEX as usize] = *r.pick(&[0, 1, 2, 244, 250, 255]);
+            set64(&mut before.sgpr, EXEC as usize, r.lanes());
         },
     };
     rounds.run(|_| {});

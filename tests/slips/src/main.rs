@@ -23,6 +23,7 @@ Plants slips in a copy of the project and counts those that the tests find.
   --slowest S      leaves out tests that take more seconds (default 20)
   --most S         seconds of tests for a slip (default 200)
   --again          tries survivors of earlier runs again, as after a new test
+  --test TEXT      only tests whose name contains this; may be repeated. What they do not find stays as it was
   --list           lists the sample, and stops
   --report         writes survivors.txt and prints the scores, and stops
   --work DIR       where to work (default target/slips)
@@ -37,6 +38,7 @@ struct Arguments {
     slowest: f64,
     most: f64,
     again: bool,
+    tests: Vec<String>,
     list: bool,
     report: bool,
     work: Option<PathBuf>,
@@ -51,6 +53,7 @@ fn arguments() -> Result<Arguments, String> {
         slowest: 20.0,
         most: 200.0,
         again: false,
+        tests: Vec::new(),
         list: false,
         report: false,
         work: None,
@@ -66,6 +69,7 @@ fn arguments() -> Result<Arguments, String> {
             "--only" => arguments.only = Some(value()?),
             "--slowest" => arguments.slowest = value()?.parse().map_err(|_| bad(String::new()))?,
             "--most" => arguments.most = value()?.parse().map_err(|_| bad(String::new()))?,
+            "--test" => arguments.tests.push(value()?),
             "--again" => arguments.again = true,
             "--list" => arguments.list = true,
             "--report" => arguments.report = true,
@@ -137,7 +141,7 @@ fn main() {
     let mut results = report::read(&path);
     if !arguments.list && !arguments.report {
         let built = tree.build(&project);
-        let mut tests = trial::tests(&tree, &built, arguments.slowest);
+        let mut tests = trial::tests(&tree, &built, arguments.slowest, &arguments.tests);
         run(&tree, &mut tests, &arguments, &mut results, &path);
     }
     let sample = sample(&tree.slips, &arguments);
@@ -186,6 +190,10 @@ fn run(
             slip.number,
             slip.key()
         );
+        // Some tests alone say nothing of a slip that they do not find.
+        if !arguments.tests.is_empty() && !matches!(verdict, Verdict::Found { .. }) {
+            continue;
+        }
         let line = report::line(slip, &verdict);
         file.write_all(line.as_bytes())
             .expect("the results can be written");

@@ -259,7 +259,9 @@ impl Tree {
                     places: Vec::new(),
                 });
             }
-            let removed = numbered.iter().filter(|n| self.removed.contains(&n.key()));
+            let is_removed =
+                |n: &&Numbered| n.slip.kind == sites::COMMUTED || self.removed.contains(&n.key());
+            let removed = numbered.iter().filter(is_removed);
             let removed: HashSet<u32> = removed.map(|n| n.number).collect();
             let new = rewrite(&text, &found, next, &removed, &mut place);
             for &(number, at) in &new.opened {
@@ -268,7 +270,7 @@ impl Tree {
             }
             write(&self.root.join(name), new.text.as_bytes());
             next += found.slips.len() as u32;
-            numbered.retain(|n| !removed.contains(&n.number) && n.slip.kind != sites::COMMUTED);
+            numbered.retain(|n| !removed.contains(&n.number));
             self.slips.extend(numbered);
             let (others, places, bodies) = (new.others, new.places, new.bodies);
             let map = FileMap {

@@ -124,8 +124,14 @@ impl Test {
     }
 }
 
-/// All tests with their times and places. What was found is kept until the binary is built again.
-pub(crate) fn tests(tree: &Tree, built: &[(String, PathBuf)], slowest: f64) -> Vec<Test> {
+/// All tests with their times and places, or those whose names contain one of `some`. What was found is kept until the
+/// binary is built again.
+pub(crate) fn tests(
+    tree: &Tree,
+    built: &[(String, PathBuf)],
+    slowest: f64,
+    some: &[String],
+) -> Vec<Test> {
     let mut tests = Vec::new();
     for (_, binary) in built {
         let list = Command::new(binary)
@@ -141,8 +147,12 @@ pub(crate) fn tests(tree: &Tree, built: &[(String, PathBuf)], slowest: f64) -> V
                 if narrow && !twice {
                     continue;
                 }
+                let name = format!("{filter}{}", if narrow { " (avx2)" } else { "" });
+                if !some.is_empty() && !some.iter().any(|part| name.contains(part)) {
+                    continue;
+                }
                 tests.push(Test {
-                    name: format!("{filter}{}", if narrow { " (avx2)" } else { "" }),
+                    name,
                     binary: binary.clone(),
                     filter: filter.to_owned(),
                     narrow,
