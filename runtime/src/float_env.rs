@@ -5,9 +5,12 @@
 //! creator, and programs change theirs: `-ffast-math` at link time flushes denormals, `fesetenv` may
 //! trap exceptions.
 
-#![expect(
-    unsafe_code,
-    reason = "the registers are read and written by instructions"
+#![cfg_attr(
+    not(miri),
+    expect(
+        unsafe_code,
+        reason = "the registers are read and written by instructions"
+    )
 )]
 
 use std::marker::PhantomData;
@@ -41,7 +44,7 @@ impl Drop for DefaultEnvironment {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod host {
     use std::arch::asm;
 
@@ -72,7 +75,7 @@ mod host {
     }
 }
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", not(miri)))]
 mod host {
     use std::arch::asm;
 
@@ -95,9 +98,9 @@ mod host {
     }
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod host {
-    /// The environment of other hosts is left as it is.
+    /// The environment of other hosts, and that of Miri, is left as it is.
     pub(super) type Control = u32;
     pub(super) const DEFAULT: Control = 0;
 
@@ -111,7 +114,7 @@ mod host {
 use host::{Control, DEFAULT, control, set_control};
 
 #[cfg(test)]
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod tests {
     use super::*;
 

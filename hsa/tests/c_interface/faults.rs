@@ -168,7 +168,7 @@ fn a_kernel_that_waits_for_itself_is_reported_once() {
         // The report comes after about three seconds.
         std::thread::sleep(Duration::from_secs(8));
         assert_eq!(grid.done.value(), 1);
-        grid.words.write(0, GROUPS);
+        grid.words.store(0, GROUPS);
         grid.done.wait();
         assert_eq!(grid.words.read::<u32>(4), 1);
         return;

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::Once;
-use std::sync::atomic::{AtomicU16, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering::SeqCst};
 
 use hsa_runtime64::abi::{QueueCallback, QueueHead};
 use hsa_runtime64::api::*;
@@ -78,6 +78,13 @@ impl Buffer {
                 .cast::<T>()
                 .write_unaligned(value)
         };
+    }
+
+    /// Stores a dword that a kernel may access at the same time.
+    pub(crate) fn store(&self, at: usize, value: u32) {
+        // SAFETY: as for writing; the tests store at multiples of 4.
+        let dword = unsafe { AtomicU32::from_ptr(self.at.cast::<u8>().add(at).cast()) };
+        dword.store(value, SeqCst);
     }
 
     pub(crate) fn read<T>(&self, at: usize) -> T {

@@ -19,16 +19,20 @@ enum Mapping {
 impl Arena {
     /// Reserves what the options request; without a fixed address less if the host refuses that.
     pub(super) fn reserve(options: Options) -> Result<Arena, AllocError> {
-        let len = options.reserve.clamp(LEAST_RESERVE, MOST_RESERVE);
+        // Miri commits all of a mapping.
+        let most = if cfg!(miri) {
+            LEAST_RESERVE
+        } else {
+            MOST_RESERVE
+        };
+        let len = options.reserve.clamp(LEAST_RESERVE, most);
         let mut len = len.next_multiple_of(1 << 16);
         if let Some(address) = options.address {
             let mapping = at(address, len)?;
             return Ok(Arena { mapping, len });
         }
         let map = loop {
-            let mut map = MmapOptions::new();
-            let map = map.len(len as usize).no_reserve_swap();
-            match map.map_anon().map(MmapRaw::from) {
+            match anonymous(len as usize) {
                 Ok(map) => break map,
                 Err(_) if len > LEAST_RESERVE => len = (len / 2).max(LEAST_RESERVE),
                 Err(error) => return Err(AllocError::Reserve { bytes: len, error }),
@@ -58,11 +62,23 @@ impl Arena {
     /// memory only. Not so at a fixed address.
     pub(super) fn advisable(&self) -> Option<&MmapRaw> {
         match &self.mapping {
-            Mapping::Anywhere(map) => Some(map),
+            // Miri has no advice.
+            Mapping::Anywhere(map) => (!cfg!(miri)).then_some(map),
             #[cfg(target_os = "linux")]
             Mapping::Fixed(_) => None,
         }
     }
+}
+
+/// Zeros at an address of the host's choice, which commit pages on their first write.
+pub(super) fn anonymous(len: usize) -> std::io::Result<MmapRaw> {
+    let mut map = MmapOptions::new();
+    map.len(len);
+    if !cfg!(miri) {
+        // Miri has plain mappings only.
+        map.no_reserve_swap();
+    }
+    map.map_anon().map(MmapRaw::from)
 }
 
 #[cfg(target_os = "linux")]

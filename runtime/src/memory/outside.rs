@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::MmapRaw;
+
+use super::arena::anonymous;
 
 /// A piece of such memory.
 struct Piece {
@@ -40,8 +42,7 @@ impl Outside {
             return None;
         }
         let size = usize::try_from(whole.max(1)).ok()?;
-        let map = MmapOptions::new().len(size).no_reserve_swap().map_anon();
-        let map = MmapRaw::from(map.ok()?);
+        let map = anonymous(size).ok()?;
         let first = map.as_mut_ptr();
         pieces.push(Piece {
             start,

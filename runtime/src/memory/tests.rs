@@ -477,6 +477,7 @@ fn aligned_elements_are_not_torn() {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[cfg_attr(miri, ignore = "Miri chooses addresses itself")]
 fn an_arena_lies_where_it_is_requested() {
     let options = Options {
         reserve: 64 << 20,
