@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use frontend::WaveState;
+use lower::backend::object::Symbol;
 use lower::host::{self, FarMemory, Host};
 use lower::ir::Func;
-use lower::jit::{HostLevel, Jit};
+use lower::jit::{Allocation, HostLevel, Jit};
 use lower::lift::region::{self, Request};
 use lower::options::{Forms, Options};
 use lower::passes;
@@ -149,6 +150,45 @@ pub fn print_vector_ir(
             Err(broken) => format!("; bug: {broken}\n"),
         };
         (entry, text)
+    });
+    printed.collect()
+}
+
+/// As [`print_ir`], the host code of the optimizing tier for a host with such vectors: its bytes in
+/// hexadecimal, constants after the instructions, then its relocations.
+pub fn print_host_code(
+    gfx: frontend::Gfx,
+    entry: u64,
+    float_mode: u32,
+    fetch: &region::Fetch<'_>,
+    isa: Isa,
+) -> Result<Vec<(u64, String)>, LowerError> {
+    let options = Options {
+        host: Host::of(Some(isa)),
+        ..Options::default()
+    };
+    let mut jit = Jit::new(HostLevel::Native)?;
+    let regions = regions_from(gfx, entry, float_mode, fetch).into_iter();
+    let printed = regions.map(|(entry, region)| {
+        let object = jit.object(&region, &options, 0, Allocation::Optimizing)?;
+        let mut text = String::new();
+        if let Some(what) = &object.refused {
+            text += &format!("; by Cranelift: {what}\n");
+        }
+        for line in object.code.chunks(32) {
+            line.iter().for_each(|byte| text += &format!("{byte:02x}"));
+            text.push('\n');
+        }
+        for patch in &object.patches {
+            let symbol = match patch.symbol {
+                Symbol::Guest => "guest".to_owned(),
+                Symbol::Sites => "sites".to_owned(),
+                Symbol::Function(n) => format!("function{n}"),
+            };
+            let (offset, addend) = (patch.offset, patch.addend);
+            text += &format!("; 0x{offset:x}: address of {symbol}{addend:+}\n");
+        }
+        Ok((entry, text))
     });
     printed.collect()
 }

@@ -1,4 +1,4 @@
-//! `wavelift ir`: a kernel's intermediate representation, before it becomes host code.
+//! `wavelift ir`: a kernel's intermediate representation, and the host code made of it.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,8 @@ use runtime::object::{self, CodeObject, Kernel, TargetId};
 use super::Status;
 use super::output::Output;
 
-/// Prints the lane IR of a code object's kernels, or their vector IR, region by region.
+/// Prints the lane IR of a code object's kernels, their vector IR, or their host code, region by
+/// region.
 ///
 /// Regions that are entered only through addresses in registers are not shown.
 #[derive(clap::Args)]
@@ -19,7 +20,8 @@ use super::output::Output;
   wavelift ir examples/saxpy/saxpy.gfx900.co
   wavelift ir examples/matmul/matmul.gfx803.co --kernel matmul_tiled
   wavelift ir examples/saxpy/saxpy.gfx900.co --after sink
-  wavelift ir examples/saxpy/saxpy.gfx900.co --vector avx512")]
+  wavelift ir examples/saxpy/saxpy.gfx900.co --vector avx512
+  wavelift ir examples/saxpy/saxpy.gfx900.co --host avx2")]
 pub(super) struct Args {
     /// An HSA code object, an offload bundle, or a program with HIP kernels
     file: PathBuf,
@@ -35,6 +37,28 @@ pub(super) struct Args {
     /// Print host vectors and scalars, from which instructions of such a host are selected
     #[arg(long, value_name = "HOST", conflicts_with = "after")]
     vector: Option<Host>,
+    /// Print the host code for such a host: its bytes, constants after the instructions, and its
+    /// relocations
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["after", "vector"])]
+    host: Option<Wide>,
+}
+
+/// Hosts that the wide back end makes code for.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Wide {
+    /// AVX2 instructions
+    Avx2,
+    /// AVX-512 instructions
+    Avx512,
+}
+
+impl Wide {
+    fn isa(self) -> Isa {
+        match self {
+            Wide::Avx2 => Isa::Avx2,
+            Wide::Avx512 => Isa::Avx512,
+        }
+    }
 }
 
 /// Hosts by their vectors.
@@ -98,9 +122,10 @@ fn print(
     let gfx = object.target.gfx;
     let mode = kernel.descriptor.mode(gfx);
     let start = kernel.code.start;
-    let regions = match args.vector {
-        Some(host) => jit::print_vector_ir(gfx, start, mode, &fetch, host.isa()),
-        None => jit::print_ir(gfx, start, mode, &fetch, args.after.as_deref()),
+    let regions = match (args.vector, args.host) {
+        (_, Some(host)) => jit::print_host_code(gfx, start, mode, &fetch, host.isa())?,
+        (Some(host), None) => jit::print_vector_ir(gfx, start, mode, &fetch, host.isa()),
+        (None, None) => jit::print_ir(gfx, start, mode, &fetch, args.after.as_deref()),
     };
     for (entry, text) in regions {
         if out.closed() {

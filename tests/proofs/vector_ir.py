@@ -9,8 +9,9 @@ import re
 
 from lane_ir import Unsupported
 
-# Offsets in the wave's state.
-SCC, VECTORS = 520, 960
+# Offsets in the wave's state: behind the scalar registers; from BOOKKEEPING to VECTORS no instruction
+# sees what is there.
+PC, SCC, BOOKKEEPING, VECTORS = 512, 520, 660, 960
 STEPS = 20000
 
 
@@ -67,6 +68,12 @@ def binary(op, a, b):
         return const(FOLD[op](x, y, n), n)
     if op == "bvand" and 0 in (x, y):
         return const(0, n)
+    if op in ("bvshl", "bvlshr") and y is not None:
+        if y == 0 or y >= n:
+            return a if y == 0 else const(0, n)
+        if op == "bvshl":
+            return concat(extract(a, n - 1 - y, 0), const(0, y))
+        return concat(const(0, y), extract(a, n - 1, y))
     if op in ("bvadd", "bvor", "bvxor") and 0 in (x, y):
         return b if x == 0 else a
     if op == "bvand" and (1 << n) - 1 in (x, y):
@@ -79,6 +86,13 @@ def test(cond, a, b):
     x, y = value_of(a), value_of(b)
     if x is not None and y is not None:
         return const(int(fold(x, y, a.bits)), 1)
+    if cond in ("eq", "ne") and y is not None and a.op == "bvand" and "const" in (a.args[0].op, a.args[1].op):
+        # One bit of a value is tested.
+        value, mask = a.args if a.args[1].op == "const" else a.args[::-1]
+        mask = mask.args[0]
+        if mask and mask & mask - 1 == 0 and y in (0, mask):
+            found = bit(value, mask.bit_length() - 1)
+            return found if (y == mask) == (cond == "eq") else invert(found)
     return Term(f"test {op}", (a, b), 1)
 
 
@@ -115,6 +129,27 @@ def extract(t, high, low):
     if t.op == "zero" and low >= t.args[0].bits:
         return const(0, high - low + 1)
     return Term(f"extract {high} {low}", (t,), high - low + 1)
+
+
+def bit(t, i):
+    """Bit i as a term, which depends on no more than it must."""
+    if t.op == "concat":
+        a, b = t.args
+        return bit(b, i) if i < b.bits else bit(a, i - b.bits)
+    if t.op.startswith("extract"):
+        return bit(t.args[0], i + int(t.op.split()[2]))
+    if t.op in ("zero", "sign"):
+        inner = t.args[0]
+        if i >= inner.bits and t.op == "zero":
+            return const(0, 1)
+        return bit(inner, min(i, inner.bits - 1))
+    if t.op in ("bvand", "bvor", "bvxor"):
+        return binary(t.op, bit(t.args[0], i), bit(t.args[1], i))
+    if t.op == "bvnot":
+        return invert(bit(t.args[0], i))
+    if t.op == "choose":
+        return choose(t.args[0], bit(t.args[1], i), bit(t.args[2], i))
+    return extract(t, i, i)
 
 
 def concat(a, b):
@@ -173,6 +208,11 @@ class Printer:
             return t.args[0]
         if t.op == "address":
             raise Unsupported("an address is a result")
+        if t.op.startswith("extract") and t.bits == 1 and t.args[0].op == "symbol":
+            # Bits of a symbol that are used alone are symbols: what holds for any such bits holds.
+            name = f"{t.args[0].args[0]}B{t.op.split()[2]}"
+            self.symbols[name] = 1
+            return name
         if t.op.startswith("test"):
             body = f"(ite ({t.op[5:]} {a[0]} {a[1]}) #b1 #b0)"
         elif t.op == "choose":
@@ -226,8 +266,10 @@ class Machine:
 
     def dword(self, base, offset):
         """The dword at an address; at first that of the registers."""
-        if (base, offset) in self.memory:
-            return self.memory[base, offset]
+        return self.memory.get((base, offset)) or self.first(base, offset)
+
+    def first(self, base, offset):
+        """The dword at an address at the beginning."""
         if base != "wave":
             return self.symbol(f"{base}_{offset}", 32)
         if offset >= VECTORS:

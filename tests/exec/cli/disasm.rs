@@ -492,6 +492,33 @@ fn ir_shows_the_regions_of_a_kernel() {
     assert_eq!(vectors("avx1024").status, 2);
 }
 
+/// Host code is printed as bytes that a disassembler reads; constants follow the instructions.
+#[test]
+fn ir_prints_host_code() {
+    let code = |host| {
+        let file = "examples/saxpy/saxpy.gfx900.co";
+        wavelift(&["ir", file, "--host", host])
+    };
+    for host in ["avx2", "avx512"] {
+        let ir = code(host);
+        assert_eq!((ir.status, ir.stderr.as_str()), (0, ""));
+        let mut lines = ir.stdout.lines();
+        let head = lines.next().expect("a line for the region");
+        assert!(head.starts_with("; saxpy+0x0, region at 0x"), "{head}");
+        let is_byte_text = |line: &&str| line.bytes().all(|b| b.is_ascii_hexdigit());
+        let bytes: String = lines.take_while(is_byte_text).collect();
+        assert!(bytes.len().is_multiple_of(2), "{bytes}");
+        // pop rbx, ret.
+        assert!(bytes.contains("5bc3"), "{host}: {bytes}");
+    }
+    assert_ne!(code("avx2").stdout, code("avx512").stdout);
+    // There is no such code for other hosts, and one form is printed at a time.
+    assert_eq!(code("any").status, 2);
+    let file = "examples/saxpy/saxpy.gfx900.co";
+    let both = wavelift(&["ir", file, "--host", "avx2", "--vector", "avx2"]);
+    assert_eq!(both.status, 2);
+}
+
 /// Is the program on the path?
 fn have(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
