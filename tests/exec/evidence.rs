@@ -94,8 +94,8 @@ fn rows_named(names: &BTreeSet<(String, Gfx)>) -> Found {
     found
 }
 
-/// Rows whose lane IR `tests/proofs` has proved.
-fn proved() -> Found {
+/// Rows of which `tests/proofs` has proved `what`.
+fn proved(wanted: &str) -> Found {
     let text = std::fs::read_to_string(path("tests/proofs/proved.txt")).expect("it is there");
     let mut found = Found::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -103,7 +103,7 @@ fn proved() -> Found {
         let [name, what, outcome, targets, ..] = columns[..] else {
             panic!("proved.txt has a line without four columns: {line}");
         };
-        if what != "lane IR" || !outcome.starts_with("proved") {
+        if what != wanted || !outcome.starts_with("proved") {
             continue;
         }
         for target in targets.split(',') {
@@ -222,7 +222,13 @@ fn ledger() -> (String, [[usize; Gfx::COUNT]; LEVELS.len()]) {
     let (exhaustive, referenced) = swept();
     let mut oracle = in_oracles();
     oracle.extend(referenced);
-    let levels = [exhaustive, proved(), oracle, generated(), with_cases()];
+    let levels = [
+        exhaustive,
+        proved("lane IR"),
+        oracle,
+        generated(),
+        with_cases(),
+    ];
     let mut counts = [[0; Gfx::COUNT]; LEVELS.len()];
     let mut out = HEAD.to_owned();
     for row in isa::all() {
@@ -258,6 +264,13 @@ fn totals(counts: &[[usize; Gfx::COUNT]; LEVELS.len()]) -> String {
         }
         out.push('\n');
     }
+    let host = ["host code avx512", "host code avx2"].map(proved);
+    let _ = write!(out, "| host code proved |");
+    for gfx in Gfx::ALL {
+        let both = host[0].intersection(&host[1]);
+        let _ = write!(out, " {} |", both.filter(|(of, _)| *of == gfx).count());
+    }
+    out.push('\n');
     out
 }
 
