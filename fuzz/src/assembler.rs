@@ -183,6 +183,19 @@ fn bytes_of(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
+/// Functions of [`Assembler`] that add what the functions of [`Rows`] with these names encode.
+macro_rules! added {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $ty:ty),*);)*) => {
+        $(
+            $(#[$doc])*
+            fn $name(&mut self, $($argument: $ty),*) {
+                let bytes = self.rows().$name($($argument),*);
+                self.add(&bytes);
+            }
+        )*
+    };
+}
+
 /// A writer of code.
 pub trait Assembler {
     /// The rows of its target.
@@ -201,58 +214,27 @@ pub trait Assembler {
         self.code().extend(word.to_le_bytes());
     }
 
-    /// Adds an instruction of SOP1.
-    fn sop1(&mut self, name: &str, d: u32, s: u32) {
-        let bytes = self.rows().sop1(name, d, s);
-        self.add(&bytes);
-    }
-
-    /// Adds an instruction of SOP2.
-    fn sop2(&mut self, name: &str, d: u32, s0: u32, s1: u32) {
-        let bytes = self.rows().sop2(name, d, s0, s1);
-        self.add(&bytes);
-    }
-
-    /// Adds an instruction of SOPK.
-    fn sopk(&mut self, name: &str, d: u32, imm: u32) {
-        let bytes = self.rows().sopk(name, d, imm);
-        self.add(&bytes);
-    }
-
-    /// Adds an instruction of SOPC.
-    fn sopc(&mut self, name: &str, s0: u32, s1: u32) {
-        let bytes = self.rows().sopc(name, s0, s1);
-        self.add(&bytes);
-    }
-
-    /// Adds an instruction of VOP1.
-    fn vop1(&mut self, name: &str, d: u32, s: u32) {
-        let bytes = self.rows().vop1(name, d, s);
-        self.add(&bytes);
-    }
-
-    /// Adds an instruction of VOP2.
-    fn vop2(&mut self, name: &str, d: u32, s0: u32, v1: u32) {
-        let bytes = self.rows().vop2(name, d, s0, v1);
-        self.add(&bytes);
-    }
-
-    /// Adds an instruction of VOPC.
-    fn vopc(&mut self, name: &str, s0: u32, v1: u32) {
-        let bytes = self.rows().vopc(name, s0, v1);
-        self.add(&bytes);
-    }
-
-    /// Adds an instruction of MUBUF, with offsets of lanes.
-    fn mubuf(&mut self, name: &str, data: u32, place: Place) {
-        let bytes = self.rows().mubuf(name, data, place);
-        self.add(&bytes);
-    }
-
-    /// Adds an instruction of DS; `registers` is its second dword.
-    fn ds(&mut self, name: &str, offset: u32, registers: u32) {
-        let bytes = self.rows().ds(name, offset, registers);
-        self.add(&bytes);
+    added! {
+        /// Adds an instruction of SOP1.
+        sop1(name: &str, d: u32, s: u32);
+        /// Adds an instruction of SOP2.
+        sop2(name: &str, d: u32, s0: u32, s1: u32);
+        /// Adds an instruction of SOPK.
+        sopk(name: &str, d: u32, imm: u32);
+        /// Adds an instruction of SOPC.
+        sopc(name: &str, s0: u32, s1: u32);
+        /// Adds an instruction of VOP1.
+        vop1(name: &str, d: u32, s: u32);
+        /// Adds an instruction of VOP2.
+        vop2(name: &str, d: u32, s0: u32, v1: u32);
+        /// Adds an instruction of VOPC.
+        vopc(name: &str, s0: u32, v1: u32);
+        /// Adds an instruction of MUBUF, with offsets of lanes.
+        mubuf(name: &str, data: u32, place: Place);
+        /// Adds an instruction of DS; `registers` is its second dword.
+        ds(name: &str, offset: u32, registers: u32);
+        /// Writes a scalar register to a lane.
+        write_lane(d: u32, s: u32, lane: u32);
     }
 
     /// Adds an instruction of SOPP; the immediate is that of a branch over so many bytes.
@@ -270,12 +252,6 @@ pub trait Assembler {
     fn move_literal(&mut self, d: u32, value: u32) {
         self.sop1("s_mov_b32", d, LITERAL);
         self.word(value);
-    }
-
-    /// Writes a scalar register to a lane.
-    fn write_lane(&mut self, d: u32, s: u32, lane: u32) {
-        let bytes = self.rows().write_lane(d, s, lane);
-        self.add(&bytes);
     }
 
     /// Loads `1 << log` dwords from an address in a pair.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use runtime::files::read_whole;
 use runtime::jit::{self, Isa};
 use runtime::object::{self, CodeObject, Kernel, TargetId};
@@ -39,26 +40,8 @@ pub(super) struct Args {
     vector: Option<Host>,
     /// Print the host code for such a host: its bytes, constants after the instructions, and its
     /// relocations
-    #[arg(long, value_name = "HOST", conflicts_with_all = ["after", "vector"])]
-    host: Option<Wide>,
-}
-
-/// Hosts that the wide back end makes code for.
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Wide {
-    /// AVX2 instructions
-    Avx2,
-    /// AVX-512 instructions
-    Avx512,
-}
-
-impl Wide {
-    fn isa(self) -> Isa {
-        match self {
-            Wide::Avx2 => Isa::Avx2,
-            Wide::Avx512 => Isa::Avx512,
-        }
-    }
+    #[arg(long, value_name = "HOST", value_parser = wide(), conflicts_with_all = ["after", "vector"])]
+    host: Option<Isa>,
 }
 
 /// Hosts by their vectors.
@@ -80,6 +63,18 @@ impl Host {
             Host::Avx512 => Some(Isa::Avx512),
         }
     }
+}
+
+/// The names of the hosts that the back end of this project makes code for.
+fn wide() -> impl TypedValueParser<Value = Isa> {
+    let hosts = Host::value_variants().iter();
+    let wide = hosts.filter(|host| host.isa().is_some());
+    let values = PossibleValuesParser::new(wide.filter_map(Host::to_possible_value));
+    values.try_map(|name| {
+        let host = Host::from_str(&name, false)?;
+        host.isa()
+            .ok_or_else(|| format!("{name} has no such vectors"))
+    })
 }
 
 /// The names of the passes, with their descriptions.
@@ -123,7 +118,7 @@ fn print(
     let mode = kernel.descriptor.mode(gfx);
     let start = kernel.code.start;
     let regions = match (args.vector, args.host) {
-        (_, Some(host)) => jit::print_host_code(gfx, start, mode, &fetch, host.isa())?,
+        (_, Some(isa)) => jit::print_host_code(gfx, start, mode, &fetch, isa)?,
         (Some(host), None) => jit::print_vector_ir(gfx, start, mode, &fetch, host.isa()),
         (None, None) => jit::print_ir(gfx, start, mode, &fetch, args.after.as_deref()),
     };

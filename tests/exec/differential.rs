@@ -31,6 +31,7 @@ use fuzz::checker::{How, Mismatch, texts};
 use fuzz::program::Item;
 use fuzz::shapes::{Jits, Shape};
 use fuzz::{Campaign, Checker, Kind, Options, Settings};
+use harness::environment::number;
 use harness::random::Random;
 use harness::snippet::{Bench, set64};
 use harness::words::As;
@@ -41,10 +42,7 @@ use runtime::engine::Exit;
 const ROUNDS: u64 = 2800;
 
 fn env(name: &str, default: u64) -> u64 {
-    std::env::var(name)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(default)
+    number(name).unwrap_or(default)
 }
 
 /// Text in the environment.

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use exhaustive::digests::{self, short};
 use exhaustive::{Bench, Kind, Sweep};
 use frontend::Gfx;
+use harness::environment::number;
 use harness::random::Random;
 
 /// Sweeps of a run.
@@ -17,10 +18,6 @@ const COMPARED: u64 = 1 << 16;
 
 /// Inputs that one engine runs, at most, for the digest of a part.
 const DIGESTED: u32 = 1 << 26;
-
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().and_then(|text| text.parse().ok())
-}
 
 /// The day, so that runs of the same day draw the same.
 fn today() -> u64 {

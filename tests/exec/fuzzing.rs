@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use harness::environment::number;
 use harness::random::Random;
 use wavelift::manifest::{Manifest, ManifestError};
 
@@ -58,18 +59,13 @@ fn corpus_is_replayed() {
 
 /// `ROUNDS=` inputs of each target, from `SEED=` on; `TARGET=` only one of them.
 fn random_inputs() {
-    let number = |name: &str, default| {
-        let text = std::env::var(name).ok();
-        text.and_then(|text| text.parse::<u64>().ok())
-            .unwrap_or(default)
-    };
     let only = std::env::var("TARGET").ok();
-    let first = number("SEED", 1);
+    let first = number("SEED").unwrap_or(1);
     for (name, run) in TARGETS {
         if only.as_deref().is_some_and(|only| only != name) {
             continue;
         }
-        for seed in first..first + number("ROUNDS", 20) {
+        for seed in first..first + number("ROUNDS").unwrap_or(20) {
             let mut r = Random::new(seed);
             let length = 16 << r.below(8);
             let data: Vec<u8> = (0..length).map(|_| r.below(256) as u8).collect();

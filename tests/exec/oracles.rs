@@ -4,7 +4,6 @@
 
 mod control;
 mod convert;
-mod exact;
 mod floats;
 mod half;
 mod input;
@@ -16,7 +15,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use exact::Format;
+use harness::number::Format;
 use wavelift::{Device, DeviceOptions, EngineKind, Gfx, Launch, Module, Settings};
 
 use crate::kernels::TARGETS;

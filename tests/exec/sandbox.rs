@@ -7,17 +7,15 @@ use frontend::{Gfx, InstDesc};
 use fuzz::checker::{How, texts, unequal};
 use fuzz::shapes::{Jits, Shape};
 use fuzz::{Checker, Options};
+use harness::environment::number;
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, State, set64};
 use harness::words::{As, prepared};
 use runtime::engine::{Exit, PRIVATE_BASE, SHARED_BASE};
 use runtime::interp::Interpreter;
 
-/// Words of a row: `ROUNDS=`, or one.
-fn words() -> u64 {
-    let asked = std::env::var("ROUNDS").ok();
-    asked.map_or(1, |text| text.parse().expect("ROUNDS is a number"))
-}
+/// Words of a row, if `ROUNDS=` in the environment does not say.
+const WORDS: u64 = 1;
 
 /// What the memory of the host holds that guests aim at.
 const CANARY: u32 = 0xc0a1_9b37;
@@ -170,12 +168,19 @@ fn has_some(state: &State) -> bool {
 }
 
 /// Runs a row from states that aim at every target.
-fn attack(checker: &Checker, jits: &Jits, turn: &mut usize, desc: &InstDesc, faults: &mut u64) {
+fn attack(
+    checker: &Checker,
+    jits: &Jits,
+    turn: &mut usize,
+    desc: &InstDesc,
+    words: u64,
+    faults: &mut u64,
+) {
     let mut canary = vec![CANARY; CANARIES].into_boxed_slice();
     // Its address is known to somebody who might write.
     canary = std::hint::black_box(canary);
     let (gfx, name) = (checker.gfx, desc.name_on(checker.gfx));
-    for word in 0..words() {
+    for word in 0..words {
         let mut r = Random::new(0x5eed + word);
         let Some(mut bytes) = checker.rows.encode(&mut r, desc, As::Native) else {
             continue;
@@ -222,16 +227,17 @@ fn every_row(gfx: Gfx) {
     let mut checker = Checker::new(gfx, &Options::default(), None).expect("this host");
     checker.shapes = shapes();
     let mut jits = checker.jits();
+    let words = number("ROUNDS").unwrap_or(WORDS);
     let (mut turn, mut faults, mut rows) = (0, 0, 0);
     for desc in checker.rows.memory.iter().flatten() {
         rows += 1;
         if rows % 100 == 0 {
             jits = checker.jits();
         }
-        attack(&checker, &jits, &mut turn, desc, &mut faults);
+        attack(&checker, &jits, &mut turn, desc, words, &mut faults);
     }
     assert!(rows > 150, "{gfx}: {rows} rows");
-    assert!(faults > rows * words(), "{gfx}: {faults} faults");
+    assert!(faults > rows * words, "{gfx}: {faults} faults");
 }
 
 #[test]

@@ -6,12 +6,15 @@ operations is that of their documentation (`lower/src/vir/op.rs`).
 """
 
 import re
+from functools import reduce
 
 from lane_ir import Unsupported
 
-# Offsets in the wave's state: behind the scalar registers; from BOOKKEEPING to VECTORS no instruction
-# sees what is there.
-PC, SCC, BOOKKEEPING, VECTORS = 512, 520, 660, 960
+# Offsets in the wave's state. PC is behind the scalar registers. No instruction sees what is between
+# BOOKKEEPING and VECTORS.
+VCC, EXEC, PC, SCC, BOOKKEEPING, VECTORS = 424, 504, 512, 520, 660, 960
+# Pointers at the context's beginning.
+POINTERS = {0: "wave", 8: "second"}
 STEPS = 20000
 
 
@@ -58,7 +61,11 @@ TEST = {
 
 def binary(op, a, b):
     n = a.bits
+    if a is b and op in ("bvand", "bvor", "bvxor"):
+        return const(0, n) if op == "bvxor" else a
     if "address" in (a.op, b.op):
+        if op == "bvsub" and b.op == "const":
+            return binary("bvadd", a, const(-b.args[0], n))
         base, other = (a, b) if a.op == "address" else (b, a)
         if op == "bvadd" and other.op == "const":
             return Term("address", (base.args[0], base.args[1] + signed(other.args[0], 64)), 64)
@@ -69,8 +76,10 @@ def binary(op, a, b):
     if op == "bvand" and 0 in (x, y):
         return const(0, n)
     if op in ("bvshl", "bvlshr") and y is not None:
-        if y == 0 or y >= n:
-            return a if y == 0 else const(0, n)
+        if y == 0:
+            return a
+        if y >= n:
+            return const(0, n)
         if op == "bvshl":
             return concat(extract(a, n - 1 - y, 0), const(0, y))
         return concat(const(0, y), extract(a, n - 1, y))
@@ -83,6 +92,8 @@ def binary(op, a, b):
 
 def test(cond, a, b):
     op, fold = TEST[cond]
+    if a is b and cond in ("eq", "ne"):
+        return const(int(cond == "eq"), 1)
     x, y = value_of(a), value_of(b)
     if x is not None and y is not None:
         return const(int(fold(x, y, a.bits)), 1)
@@ -131,6 +142,11 @@ def extract(t, high, low):
     return Term(f"extract {high} {low}", (t,), high - low + 1)
 
 
+def top(t):
+    """The sign."""
+    return extract(t, t.bits - 1, t.bits - 1)
+
+
 def bit(t, i):
     """Bit i as a term, which depends on no more than it must."""
     if t.op == "concat":
@@ -160,6 +176,11 @@ def concat(a, b):
         if int(middle) == int(m) + 1:
             return extract(a.args[0], int(high), int(low))
     return Term("concat", (a, b), a.bits + b.bits)
+
+
+def join(parts):
+    """One bit vector of parts, the least significant first."""
+    return reduce(lambda t, other: concat(other, t), parts)
 
 
 def extend(t, bits, sign):
@@ -275,19 +296,19 @@ class Machine:
         if offset >= VECTORS:
             n = (offset - VECTORS) // 4
             return self.symbol(f"V{n // 64}L{n % 64}", 32)
-        if offset in (424, 428):
-            return extract(self.symbol("VCC", 64), offset - 424 << 3 | 31, offset - 424 << 3)
-        if offset in (504, 508):
+        if offset in (VCC, VCC + 4):
+            return extract(self.symbol("VCC", 64), offset - VCC << 3 | 31, offset - VCC << 3)
+        if offset in (EXEC, EXEC + 4):
             exec_term = self.symbol("EXEC", 64) if self.exec_value is None else const(self.exec_value, 64)
-            return extract(exec_term, offset - 504 << 3 | 31, offset - 504 << 3)
+            return extract(exec_term, offset - EXEC << 3 | 31, offset - EXEC << 3)
         if offset == SCC:
             return extend(self.symbol("SCC", 1), 32, False)
-        return self.symbol(f"S{offset // 4}" if offset < 512 else f"STATE_{offset}", 32)
+        return self.symbol(f"S{offset // 4}" if offset < PC else f"STATE_{offset}", 32)
 
     def register(self, symbol):
         """The final value of a register: S4, VCC, EXEC, SCC, V4L13."""
         if symbol in ("VCC", "EXEC"):
-            at = 424 if symbol == "VCC" else 504
+            at = VCC if symbol == "VCC" else EXEC
             return concat(self.dword("wave", at + 4), self.dword("wave", at))
         if symbol == "SCC":
             return extract(self.dword("wave", SCC), 0, 0)
@@ -350,8 +371,8 @@ class Machine:
             raise Unsupported("an access at an unknown address")
         base, at = address.args[0], address.args[1] + int(m.group(2) or 0)
         if op.startswith("load"):
-            if (base, at) in (("context", 0), ("context", 8)):
-                self.env[result] = [Term("address", (("wave", "second")[at // 8], 0), 64)]
+            if base == "context" and at in POINTERS:
+                self.env[result] = [Term("address", (POINTERS[at], 0), 64)]
                 return
             bits, count = type_of(ty)
             dwords = [self.dword(base, at + 4 * i) for i in range(max(1, bits * count // 32))]
@@ -414,7 +435,7 @@ class Machine:
             out = []
             for c, p, q in zip(x, a[1], a[2]):
                 if c.bits == 1 or op == "blendv":
-                    out.append(choose(extract(c, c.bits - 1, c.bits - 1), p, q))
+                    out.append(choose(top(c), p, q))
                 else:
                     out.append(binary("bvor", binary("bvand", c, p), binary("bvand", invert(c), q)))
             return out
@@ -422,11 +443,7 @@ class Machine:
             found = [test(op[5:], p, q) for p, q in zip(x, a[1])]
             return found if "m" in ty else [extend(p, bits, count > 1) for p in found]
         if op == "vhigh_bits":
-            out = None
-            for p in x:
-                top = extract(p, p.bits - 1, p.bits - 1)
-                out = top if out is None else concat(top, out)
-            return [extend(out, bits, False)]
+            return [extend(join([top(p) for p in x]), bits, False)]
         if op == "splat":
             return x * count
         if op == "scalar_to_vector":
@@ -445,7 +462,7 @@ class Machine:
         if op == "mask_to_vector":
             return [extend(p, bits, True) for p in x]
         if op == "vector_to_mask":
-            return [extract(p, p.bits - 1, p.bits - 1) for p in x]
+            return [top(p) for p in x]
         if op == "mask_of_bits":
             return [extract(x[0], i, i) for i in range(count)]
         if op in ("mul_wide_u", "mul_wide_s"):
@@ -516,13 +533,7 @@ def regroup(lanes, bits):
     if lanes[0].bits > bits:
         return [extract(t, i + bits - 1, i) for t in lanes for i in range(0, t.bits, bits)]
     n = bits // lanes[0].bits
-    out = []
-    for i in range(0, len(lanes), n):
-        t = lanes[i]
-        for other in lanes[i + 1 : i + n]:
-            t = concat(other, t)
-        out.append(t)
-    return out
+    return [join(lanes[i : i + n]) for i in range(0, len(lanes), n)]
 
 
 def product(name, bits, a, b):

@@ -59,6 +59,21 @@ impl Writer<'_> {
         self.barrier();
     }
 
+    /// One of `count` counters with the lanes' offsets from it in a register, so that they access the same word or up to
+    /// four, and a pair with data.
+    fn counter(&mut self, r: &mut Random, count: usize) -> (u32, u32) {
+        let (counter, spread) = (r.below(count as u32), r.below(4));
+        let data = 2 * r.below(words::VGPRS / 2);
+        self.vop2("v_and_b32", vector::ADDRESS, constant(spread), vector::LANE);
+        self.vop2(
+            "v_lshlrev_b32",
+            vector::ADDRESS,
+            constant(3),
+            vector::ADDRESS,
+        );
+        (counter, data)
+    }
+
     /// A counter of the workgroup.
     pub(super) fn count_in_lds(&mut self, r: &mut Random) {
         const NAMES: [&str; 8] = [
@@ -71,16 +86,7 @@ impl Writer<'_> {
             "ds_min_i32",
             "ds_add_u64",
         ];
-        let (counter, spread) = (r.below(NAMES.len() as u32), r.below(4));
-        let data = 2 * r.below(words::VGPRS / 2);
-        // Lanes access the same word, or up to four.
-        self.vop2("v_and_b32", vector::ADDRESS, constant(spread), vector::LANE);
-        self.vop2(
-            "v_lshlrev_b32",
-            vector::ADDRESS,
-            constant(3),
-            vector::ADDRESS,
-        );
+        let (counter, data) = self.counter(r, NAMES.len());
         let registers = data << 8 | vector::ADDRESS;
         let offset = LDS_COUNTERS + 32 * counter;
         self.ds(NAMES[counter as usize], offset, registers);
@@ -98,15 +104,7 @@ impl Writer<'_> {
             "buffer_atomic_smin",
             "buffer_atomic_add_x2",
         ];
-        let (counter, spread) = (r.below(NAMES.len() as u32), r.below(4));
-        let data = 2 * r.below(words::VGPRS / 2);
-        self.vop2("v_and_b32", vector::ADDRESS, constant(spread), vector::LANE);
-        self.vop2(
-            "v_lshlrev_b32",
-            vector::ADDRESS,
-            constant(3),
-            vector::ADDRESS,
-        );
+        let (counter, data) = self.counter(r, NAMES.len());
         self.mubuf(
             NAMES[counter as usize],
             data,

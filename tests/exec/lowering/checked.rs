@@ -1,31 +1,18 @@
-//! Accesses in checked mode that are right or wrong by a hair, on the interpreter and in every shape of the translator.
+//! Accesses that are right or wrong by a hair, on the interpreter and in every shape of the translator; most in checked mode.
 
 use frontend::Gfx;
+use fuzz::assembler::M0;
 use harness::random::Random;
 use harness::snippet::{BARRIER, Bench, END, LDS, Outcome, Setup, State, set64};
-use runtime::Engine;
-use runtime::engine::Exit;
+use runtime::engine::{Engine, Exit};
 use runtime::interp::Interpreter;
-use runtime::jit::JitEngine;
+use runtime::jit::{JitEngine, JitOptions, Tier};
 
 use super::rounds::{first_shapes, shapes};
-use super::words::{EXEC, bytes, lds, v, vop1};
+use super::words::{BASE, EXEC, bytes, lds, v, vop1};
 
-const M0: usize = 124;
-/// An address in SGPRs.
-const BASE: u32 = 20;
-
-/// Runs a program on all engines, from a state that is prepared.
+/// Runs a program on all engines, in both tiers, from a state that is prepared.
 fn on_all_engines(
-    bench: &Bench,
-    code: &[u32],
-    prepare: impl Fn(&mut State),
-    look: impl Fn(&str, &State, &Outcome),
-) {
-    on_all_engines_of(Gfx::Gfx900, bench, code, prepare, look);
-}
-
-fn on_all_engines_of(
     gfx: Gfx,
     bench: &Bench,
     code: &[u32],
@@ -37,14 +24,16 @@ fn on_all_engines_of(
     set64(&mut before.sgpr, EXEC as usize, u64::MAX);
     prepare(&mut before);
     let loaded = bench.load(gfx, &bytes(&[code, &[BARRIER, END]].concat()));
-    let mut all = first_shapes();
-    all.extend(shapes());
-    let jit = |options| Box::new(JitEngine::new(options).expect("this host")) as Box<dyn Engine>;
-    let jits = all.into_iter().map(|(name, options)| (name, jit(options)));
-    let interpreter: (&str, Box<dyn Engine>) = ("interpreter", Box::new(Interpreter));
-    for (name, engine) in std::iter::once(interpreter).chain(jits) {
-        let outcome = bench.run(&*engine, &loaded, &before);
-        look(name, &before, &outcome);
+    let on = |name: &str, engine: &dyn Engine| {
+        look(name, &before, &bench.run(engine, &loaded, &before));
+    };
+    on("interpreter", &Interpreter);
+    for (name, options) in [first_shapes(), shapes()].concat() {
+        // A program runs once, so the optimizing tier must be requested.
+        for tier in [Tier::Auto, Tier::Optimizing] {
+            let jit = JitEngine::new(JitOptions { tier, ..options }).expect("this host");
+            on(&format!("{name}, {tier:?}"), &jit);
+        }
     }
     bench.unload(&loaded);
 }
@@ -61,31 +50,43 @@ fn ends(name: &str, outcome: &Outcome) {
     assert!(outcome.exit == Exit::End, "[{name}] {:?}", outcome.exit);
 }
 
-fn bench(fresh_lds: bool) -> Bench {
+/// Checked mode, in which nothing of the LDS was written.
+fn with_fresh_lds() -> Bench {
     let setup = Setup {
         checked: true,
-        fresh_lds,
+        fresh_lds: true,
         ..Setup::default()
     };
     Bench::create(setup).expect("the host reserves address space")
 }
 
+/// The `N` words at the beginning of some bytes.
+fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
+    std::array::from_fn(|n| {
+        let word = bytes[4 * n..].first_chunk().expect("they are enough");
+        u32::from_le_bytes(*word)
+    })
+}
+
+/// What a state has in the buffer and behind it.
+fn buffer<'a>(bench: &Bench, state: &'a State) -> &'a [u8] {
+    &state.memory[(bench.buffer() - bench.zone().start) as usize..]
+}
+
 /// A load that is not aligned reads just its own bytes, of which all were written; what lies before them was not.
 #[test]
 fn loads_of_lds_next_to_what_nobody_wrote() {
+    let (gfx, bench) = (Gfx::Gfx900, with_fresh_lds());
     let code = [lds(false, 1, 8, 7, 0), lds(true, 1, 9, 7, 0)].concat();
-    on_all_engines(
-        &bench(true),
-        &code,
-        |before| before.vgpr[7] = std::array::from_fn(|lane| 8 * lane as u32 + 2),
-        |name, before, outcome| {
-            ends(name, outcome);
-            assert_eq!(outcome.state.vgpr[9], before.vgpr[8], "[{name}]");
-        },
-    );
+    let unaligned =
+        |before: &mut State| before.vgpr[7] = std::array::from_fn(|lane| 8 * lane as u32 + 2);
+    on_all_engines(gfx, &bench, &code, unaligned, |name, before, outcome| {
+        ends(name, outcome);
+        assert_eq!(outcome.state.vgpr[9], before.vgpr[8], "[{name}]");
+    });
     let code = lds(true, 1, 9, 7, 0);
     let unwritten = |before: &mut State| before.vgpr[7] = [16; 64];
-    on_all_engines(&bench(true), &code, unwritten, |name, _, outcome| {
+    on_all_engines(gfx, &bench, &code, unwritten, |name, _, outcome| {
         faults(name, outcome, "never written");
     });
 }
@@ -95,6 +96,7 @@ fn loads_of_lds_next_to_what_nobody_wrote() {
 fn atomics_on_the_last_word_of_lds() {
     // `ds_add_u32`.
     let code = [0xd800_0000, 8 << 8 | 7];
+    let (gfx, bench) = (Gfx::Gfx900, Bench::checked());
     for away in [0, 1, 2, 3] {
         let last = LDS - 4;
         let at_the_end = |before: &mut State| {
@@ -102,14 +104,14 @@ fn atomics_on_the_last_word_of_lds() {
             before.vgpr[8] = std::array::from_fn(|lane| lane as u32);
             before.lds[last..].fill(0);
         };
-        on_all_engines(&bench(false), &code, at_the_end, |name, _, outcome| {
+        on_all_engines(gfx, &bench, &code, at_the_end, |name, _, outcome| {
             ends(name, outcome);
-            let sum = u32::from_le_bytes(outcome.state.lds[last..].try_into().expect("a word"));
-            assert_eq!(sum, 63 * 32, "[{name}] {away}");
+            let sum = words(&outcome.state.lds[last..]);
+            assert_eq!(sum, [63 * 32], "[{name}] {away}");
         });
     }
     let beyond = |before: &mut State| before.vgpr[7] = [LDS as u32; 64];
-    on_all_engines(&bench(false), &code, beyond, |name, _, outcome| {
+    on_all_engines(gfx, &bench, &code, beyond, |name, _, outcome| {
         faults(name, outcome, "LDS");
     });
 }
@@ -118,20 +120,26 @@ fn atomics_on_the_last_word_of_lds() {
 #[test]
 fn lds_direct_at_the_end_and_beyond() {
     let code = [vop1(1, 9, 254)];
-    for (m0, good) in [(LDS as u32 - 4, true), (LDS as u32, false), (0xfffc, false)] {
-        let prepare = |before: &mut State| before.sgpr[M0] = 2 << 16 | m0;
-        on_all_engines(&bench(false), &code, prepare, |name, before, outcome| {
-            if !good {
-                return faults(name, outcome, "LDS");
-            }
+    let (gfx, bench) = (Gfx::Gfx900, Bench::checked());
+    let at = |m0: u32| move |before: &mut State| before.sgpr[M0 as usize] = 2 << 16 | m0;
+    let last = LDS - 4;
+    on_all_engines(
+        gfx,
+        &bench,
+        &code,
+        at(last as u32),
+        |name, before, outcome| {
             ends(name, outcome);
-            let word = &before.lds[LDS - 4..];
-            let word = u32::from_le_bytes(word.try_into().expect("a word"));
+            let [word] = words(&before.lds[last..]);
             assert_eq!(outcome.state.vgpr[9], [word; 64], "[{name}]");
+        },
+    );
+    for beyond in [LDS as u32, 0xfffc] {
+        on_all_engines(gfx, &bench, &code, at(beyond), |name, _, outcome| {
+            faults(name, outcome, "LDS");
         });
     }
-    let prepare = |before: &mut State| before.sgpr[M0] = 2 << 16 | 64;
-    on_all_engines(&bench(true), &code, prepare, |name, _, outcome| {
+    on_all_engines(gfx, &with_fresh_lds(), &code, at(64), |name, _, outcome| {
         faults(name, outcome, "never written");
     });
 }
@@ -152,40 +160,32 @@ fn neighboring_scalar_loads() {
         &[(4, 40, 96), (4, 56, 32)],
         &[(0, 0, 4), (0, 1, 128), (0, 2, 64), (3, 40, 96)],
     ];
-    for checked in [true, false] {
-        let bench = Bench::create(Setup {
-            checked,
-            ..Setup::default()
-        });
-        let bench = bench.expect("the host reserves address space");
+    for bench in [Bench::checked(), Bench::new()] {
+        let checked = bench.is_checked();
         for list in lists {
-            let mut code: Vec<u32> = Vec::new();
-            for &(log2, dst, offset) in list {
-                code.extend(scalar_load(log2, dst, offset));
-            }
+            let loads = list
+                .iter()
+                .map(|&(log2, dst, at)| scalar_load(log2, dst, at));
+            let mut code: Vec<u32> = loads.flatten().collect();
             code.push(vop1(1, 9, v(8)));
-            let zone = bench.zone();
-            let at = bench.buffer();
-            let prepare = |before: &mut State| set64(&mut before.sgpr, BASE as usize, at);
-            on_all_engines(&bench, &code, prepare, |name, before, outcome| {
+            let prepare =
+                |before: &mut State| set64(&mut before.sgpr, BASE as usize, bench.buffer());
+            let look = |name: &str, before: &State, outcome: &Outcome| {
                 ends(name, outcome);
                 let mut expected = before.sgpr;
-                for &(log2, dst, offset) in list {
-                    for n in 0..1 << log2 {
-                        let from = (at - zone.start) as usize + (offset + 4 * n) as usize;
-                        let word = before.memory[from..from + 4].try_into();
-                        let word = u32::from_le_bytes(word.expect("a word"));
-                        expected[(dst + n) as usize] = word;
-                    }
+                for &(log2, dst, at) in list {
+                    let loaded: [u32; 16] = words(&buffer(&bench, before)[at as usize..]);
+                    let count = 1 << log2;
+                    expected[dst as usize..][..count].copy_from_slice(&loaded[..count]);
                 }
-                let count = 104;
                 assert_eq!(
-                    outcome.state.sgpr[..count],
-                    expected[..count],
+                    outcome.state.sgpr[..104],
+                    expected[..104],
                     "[{name}] {list:?}, checked: {checked}"
                 );
                 assert_eq!(outcome.state.vgpr[9], before.vgpr[8], "[{name}] {list:?}");
-            });
+            };
+            on_all_engines(Gfx::Gfx900, &bench, &code, prepare, look);
         }
     }
 }
@@ -197,7 +197,7 @@ fn addresses_through_descriptors_without_a_format() {
     let access = [0xe030_8000, 30 << 24 | 5 << 16 | 9 << 8 | 4];
     // s_mov_b32 s23, 0
     let known = [&[0xbe97_0380][..], &access].concat();
-    let (bench, gfx) = (Bench::new(), Gfx::Gfx700);
+    let (gfx, bench) = (Gfx::Gfx700, Bench::new());
     for (code, w3) in [(&known[..], 0xffff), (&access, 0), (&access, 1 << 15)] {
         let prepare = |before: &mut State| {
             let at = bench.buffer();
@@ -206,15 +206,10 @@ fn addresses_through_descriptors_without_a_format() {
             before.sgpr[20..24].copy_from_slice(&[0, 0, u32::MAX, w3]);
             before.sgpr[30] = 0;
         };
-        let words = |state: &State| {
-            let from = (bench.buffer() - bench.zone().start) as usize;
-            let lanes = state.memory[from..].chunks(4).take(64);
-            let word = |chunk: &[u8]| u32::from_le_bytes(chunk.try_into().expect("a word"));
-            lanes.map(word).collect::<Vec<u32>>()
-        };
-        on_all_engines_of(gfx, &bench, code, prepare, |name, before, outcome| {
+        on_all_engines(gfx, &bench, code, prepare, |name, before, outcome| {
             ends(name, outcome);
-            assert_eq!(outcome.state.vgpr[9][..], words(before), "[{name}] {w3:#x}");
+            let loaded = words(buffer(&bench, before));
+            assert_eq!(outcome.state.vgpr[9], loaded, "[{name}] {w3:#x}");
         });
     }
 }

@@ -306,7 +306,7 @@ fn check(level: HostLevel, isa: Option<Isa>, group: Option<u8>) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut wave = WaveState::new_boxed();
     let mut frame = vec![[0u32; LANES]; 64];
-    let rounds = std::env::var("ROUNDS").map_or(60, |n| n.parse().expect("a number"));
+    let rounds = harness::environment::number("ROUNDS").unwrap_or(60);
     for format in [SINGLE, DOUBLE] {
         for tested in TESTED {
             let words = format.words();

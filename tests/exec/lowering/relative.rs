@@ -1,8 +1,9 @@
 //! Registers that M0 chooses, against the interpreter: EXEC written by `s_movrels_b64`, which the lane IR does not see as a
 //! write of EXEC; and destinations that do not exist.
 
+use fuzz::assembler::M0;
 use harness::random::Random;
-use harness::snippet::{BARRIER, END, set64};
+use harness::snippet::{BARRIER, END, State, set64};
 
 use super::rounds::{Rounds, first_shapes, shapes};
 use super::words::{
@@ -11,10 +12,22 @@ use super::words::{
 
 /// Masks in SGPRs, of which M0 chooses one.
 const MASKS: u32 = 32;
-const M0: u32 = 124;
-/// The index of a destination, and where a carry goes.
+/// What M0 becomes: the index of a destination.
 const INDEX: u32 = 38;
+/// Where a carry goes.
 const CARRY: u32 = 36;
+
+/// Compares programs in all shapes.
+fn run(factor: u64, program: fn(&mut Random) -> Vec<u32>, prepare: fn(&mut Random, &mut State)) {
+    let rounds = Rounds {
+        count: 60,
+        factor,
+        shapes: [first_shapes(), shapes()].concat(),
+        program,
+        prepare,
+    };
+    rounds.run(|_| {});
+}
 
 /// A VGPR written on some lanes, then on fewer, and read under an EXEC that may have more.
 fn program(r: &mut Random) -> Vec<u32> {
@@ -41,25 +54,17 @@ fn program(r: &mut Random) -> Vec<u32> {
 
 #[test]
 fn exec_from_a_register_that_m0_names() {
-    let mut all = first_shapes();
-    all.extend(shapes());
-    let rounds = Rounds {
-        count: 60,
-        factor: 7_000_033,
-        shapes: all,
-        program,
-        prepare: |r, before| {
-            before.sgpr[M0 as usize] = *r.pick(&[0, 2, 4]);
-            for pair in [MASKS, MASKS + 2, MASKS + 4] {
-                set64(&mut before.sgpr, pair as usize, r.lanes());
-            }
-        },
-    };
-    rounds.run(|_| {});
+    run(7_000_033, program, |r, before| {
+        before.sgpr[M0 as usize] = *r.pick(&[0, 2, 4]);
+        for pair in [MASKS, MASKS + 2, MASKS + 4] {
+            set64(&mut before.sgpr, pair as usize, r.lanes());
+        }
+    });
 }
 
 /// Sums with a carry whose destination M0 chooses, often beyond the last register: then there is no carry either.
 fn carries(r: &mut Random) -> Vec<u32> {
+    // `s_set_gpr_idx_on` for destinations.
     let mut code = vec![0xbf11_0800 | INDEX];
     for _ in 0..1 + r.below(3) {
         let destination = 8 + r.below(6);
@@ -80,17 +85,8 @@ fn carries(r: &mut Random) -> Vec<u32> {
 
 #[test]
 fn carries_without_a_destination() {
-    let mut all = first_shapes();
-    all.extend(shapes());
-    let rounds = Rounds {
-        count: 60,
-        factor: 7_000_037,
-        shapes: all,
-        program: carries,
-        prepare: |r, before| {
-            before.sgpr[INDEX as usize] = *r.pick(&[0, 1, 2, 244, 250, 255]);
-            set64(&mut before.sgpr, EXEC as usize, r.lanes());
-        },
-    };
-    rounds.run(|_| {});
+    run(7_000_037, carries, |r, before| {
+        before.sgpr[INDEX as usize] = *r.pick(&[0, 1, 2, 244, 250, 255]);
+        set64(&mut before.sgpr, EXEC as usize, r.lanes());
+    });
 }

@@ -87,7 +87,7 @@ fn source(r: &mut Random) -> u64 {
 
 #[test]
 fn reciprocals_of_roots_of_doubles() {
-    let rounds = std::env::var("ROUNDS").ok().and_then(|n| n.parse().ok());
+    let rounds = harness::environment::number("ROUNDS");
     let rounds = rounds.unwrap_or(4000);
     for host in hosts() {
         let code = rsq(host);

@@ -2,6 +2,7 @@
 
 use frontend::state::LANES;
 use frontend::target::Gfx;
+use harness::environment::number;
 use harness::random::Random;
 use harness::snippet::{Bench, State, set64};
 use lower::analysis::uniformity::Facts;
@@ -37,8 +38,7 @@ pub(super) struct Round<'a> {
 impl Rounds {
     /// Compares in all rounds, lets `look` at each, and says how many there were.
     pub(super) fn run(self, mut look: impl FnMut(&Round<'_>)) -> usize {
-        let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-        let seed = number("SEED").unwrap_or(7);
+        let seed: u64 = number("SEED").unwrap_or(7);
         println!("SEED={seed}");
         let bench = Bench::new();
         let rounds: u64 = number("ROUNDS").unwrap_or(self.count);

@@ -10,7 +10,7 @@ use harness::random::Random;
 use lower::abi::{Context, ExitCode};
 use lower::backend::object::Object;
 use lower::backend::x64;
-use lower::host::{self, Isa};
+use lower::host::Isa;
 use lower::jit::Compiled;
 use lower::vir::types::{self, Lane};
 use lower::vir::verify::verify;
@@ -18,8 +18,9 @@ use lower::vir::{Builder, FloatCC, Func, IntCC, Memory, Op, Ssa, Type, Value, te
 
 use super::can_run;
 use super::operations::{EDGES, run};
+use super::words::bytes;
 
-/// Vector registers of the wave from which programs read, and to which they write.
+/// Programs read vector registers of the wave in front of this one, and write from it on.
 const RESULTS: usize = 64;
 
 /// The place of a vector register behind the wave's address.
@@ -59,28 +60,39 @@ fn keep(b: &mut Builder<'_>, v: Value, wave: Value, n: usize) {
     b.store(Memory::Trusted, v, wave, register(RESULTS + n));
 }
 
-/// What compiles: the instruction set, and whether registers are allocated by a linear scan.
-fn compilers() -> Vec<(Isa, bool)> {
-    let all = [Isa::Avx2, Isa::Avx512].map(|isa| [(isa, false), (isa, true)]);
-    let can = all.into_iter().flatten();
-    can.filter(|&(isa, _)| can_run(isa)).collect()
+/// What compiles.
+#[derive(Clone, Copy, Debug)]
+struct Compiler {
+    isa: Isa,
+    /// Registers are allocated by a linear scan.
+    baseline: bool,
 }
 
-/// Logarithms of the numbers of 32-bit lanes that vectors have.
-fn sizes(isa: Isa) -> std::ops::RangeInclusive<u8> {
-    2..=if isa == Isa::Avx512 && host::has_avx512() {
-        4
-    } else {
-        3
-    }
+/// All that this CPU can run.
+fn compilers() -> Vec<Compiler> {
+    let isas = [Isa::Avx2, Isa::Avx512]
+        .into_iter()
+        .filter(|&isa| can_run(isa));
+    let both = |isa| [false, true].map(|baseline| Compiler { isa, baseline });
+    isas.flat_map(both).collect()
 }
 
-/// Runs a function on a wave, compiled in one way.
-fn run_compiled((f, wave_address): &(Func, Value), compiler: (Isa, bool), wave: &mut WaveState) {
-    let what = || format!("{compiler:?}:\n{}", text::print(f));
-    let mut space = x64::Space::default();
-    let code = x64::compile(f, *wave_address, compiler.0, compiler.1, &mut space);
-    let code = code.unwrap_or_else(|refused| panic!("{refused}, {}", what()));
+/// The same, each with the types of vectors of 32-bit lanes that it has.
+fn vectors(lane: Lane) -> Vec<(Compiler, Type)> {
+    let of = |compiler: Compiler| {
+        let most = if compiler.isa == Isa::Avx512 { 4 } else { 3 };
+        (2..=most).map(move |log2| (compiler, Type::vector(lane, log2)))
+    };
+    compilers().into_iter().flat_map(of).collect()
+}
+
+/// Compiles a function, which gets the wave's address in a value.
+fn compile((f, wave): &(Func, Value), compiler: Compiler) -> Compiled {
+    let Compiler { isa, baseline } = compiler;
+    let code = x64::compile(f, *wave, isa, baseline, &mut x64::Space::default());
+    let code = code.unwrap_or_else(|refused| {
+        panic!("{refused}, {compiler:?}:\n{}", text::print(f));
+    });
     let object = Object {
         code: code.bytes.into(),
         patches: code.patches,
@@ -88,8 +100,7 @@ fn run_compiled((f, wave_address): &(Func, Value), compiler: (Isa, bool), wave: 
         ..Object::default()
     };
     let compiled = Compiled::new(Arc::new(object), 0, Vec::new(), Vec::new());
-    let compiled = compiled.expect("there is memory for code");
-    run(&compiled, wave, &mut []);
+    compiled.expect("there is memory for code")
 }
 
 /// A word at an edge, or any.
@@ -108,10 +119,6 @@ fn random_wave(r: &mut Random) -> Box<WaveState> {
         row.fill_with(|| word(r));
     }
     wave
-}
-
-fn bytes(row: &[u32; LANES]) -> Vec<u8> {
-    row.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 // ---- shuffles
@@ -140,36 +147,33 @@ fn shuffles_of_two_vectors() {
     const AT_ONCE: usize = 128;
     let mut r = Random::new(0x5f0f);
     let patterns = patterns(&mut r);
-    for compiler in compilers() {
-        for log2 in sizes(compiler.0) {
-            let ty = Type::vector(Lane::I32, log2);
-            for (n, some) in patterns.chunks(AT_ONCE).enumerate() {
-                // Now and then both sources are one vector.
-                let second = usize::from(n % 8 != 7);
-                let f = function(|b, wave| {
-                    let sources = [0, second].map(|n| load(b, ty, wave, n));
-                    for (n, pattern) in some.iter().enumerate() {
-                        let pattern = b.func.constant(pattern);
-                        let d = b.shuffle(ty, sources[0], sources[1], pattern);
-                        keep(b, d, wave, n);
-                    }
-                    leave(b);
-                });
-                let mut wave = random_wave(&mut r);
-                run_compiled(&f, compiler, &mut wave);
-                let sources = [0, second].map(|n| bytes(&wave.vgpr[n]));
+    for (compiler, ty) in vectors(Lane::I32) {
+        for (n, some) in patterns.chunks(AT_ONCE).enumerate() {
+            // Now and then both sources are one vector.
+            let second = usize::from(n % 8 != 7);
+            let f = function(|b, wave| {
+                let sources = [0, second].map(|n| load(b, ty, wave, n));
                 for (n, pattern) in some.iter().enumerate() {
-                    let of = |at: usize| match pattern[at % 16] {
-                        index @ 0..32 => {
-                            let part = at & !15;
-                            sources[usize::from(index / 16)][part + usize::from(index % 16)]
-                        }
-                        _ => 0,
-                    };
-                    let expected: Vec<u8> = (0..ty.bytes() as usize).map(of).collect();
-                    let got = &bytes(&wave.vgpr[RESULTS + n])[..expected.len()];
-                    assert_eq!(got, expected, "{ty} by {pattern:?}, {compiler:?}");
+                    let pattern = b.func.constant(pattern);
+                    let d = b.shuffle(ty, sources[0], sources[1], pattern);
+                    keep(b, d, wave, n);
                 }
+                leave(b);
+            });
+            let mut wave = random_wave(&mut r);
+            run(&compile(&f, compiler), &mut wave, &mut []);
+            let sources = [0, second].map(|n| bytes(&wave.vgpr[n]));
+            for (n, pattern) in some.iter().enumerate() {
+                let of = |at: usize| match pattern[at % 16] {
+                    index @ 0..32 => {
+                        let part = at & !15;
+                        sources[usize::from(index / 16)][part + usize::from(index % 16)]
+                    }
+                    _ => 0,
+                };
+                let expected: Vec<u8> = (0..ty.bytes() as usize).map(of).collect();
+                let got = &bytes(&wave.vgpr[RESULTS + n])[..expected.len()];
+                assert_eq!(got, expected, "{ty} by {pattern:?}, {compiler:?}");
             }
         }
     }
@@ -178,29 +182,30 @@ fn shuffles_of_two_vectors() {
 /// Lanes of 8 and 16 bits, extended to twice their size.
 #[test]
 fn widened_lanes() {
+    const OPS: [(Op, bool); 2] = [(Op::SwidenLow, true), (Op::UwidenLow, false)];
     let mut r = Random::new(0x31de);
     for compiler in compilers() {
         for (from, size) in [(types::I8X16, 1), (types::I16X8, 2)] {
             let to = from.widened().expect("the lanes are small");
             let f = function(|b, wave| {
                 let v = load(b, from, wave, 0);
-                for (n, op) in [Op::SwidenLow, Op::UwidenLow].into_iter().enumerate() {
+                for (n, (op, _)) in OPS.into_iter().enumerate() {
                     let d = b.op(op, &[v], to);
                     keep(b, d, wave, n);
                 }
                 leave(b);
             });
             let mut wave = random_wave(&mut r);
-            run_compiled(&f, compiler, &mut wave);
+            run(&compile(&f, compiler), &mut wave, &mut []);
             let source = bytes(&wave.vgpr[0]);
-            for signed in [true, false] {
+            for (n, (_, signed)) in OPS.into_iter().enumerate() {
                 let expected = source[..8].chunks(size).flat_map(|lane| {
                     let negative = lane[size - 1] >> 7 != 0;
                     let above = if signed && negative { 0xff } else { 0 };
                     [lane, &vec![above; size]].concat()
                 });
                 let expected: Vec<u8> = expected.collect();
-                let got = &bytes(&wave.vgpr[RESULTS + usize::from(!signed)])[..16];
+                let got = &bytes(&wave.vgpr[RESULTS + n])[..16];
                 assert_eq!(got, expected, "{from}, signed: {signed}, {compiler:?}");
             }
         }
@@ -233,50 +238,40 @@ fn compares(cond: FloatCC, a: f64, b: f64) -> bool {
 /// Pairs of comparisons of the same and of other sources, joined by `or` and `and`.
 #[test]
 fn joined_comparisons_of_floats() {
-    let all: Vec<FloatCC> = FloatCC::ALL.map(|(cond, _)| cond).into();
+    let all = FloatCC::ALL.map(|(cond, _)| cond);
+    // The second comparison, its sources, and how the first one joins it.
+    let mut seconds: Vec<(FloatCC, [usize; 2], Op)> = Vec::new();
+    for cond in all {
+        for sources in [[0, 1], [1, 0], [0, 2]] {
+            seconds.extend([Op::Bor, Op::Band].map(|join| (cond, sources, join)));
+        }
+    }
     let mut r = Random::new(0xf10a);
-    for compiler in compilers() {
-        for log2 in sizes(compiler.0) {
-            let ty = Type::vector(Lane::F32, log2);
-            for &first in &all {
-                // The second comparison: its condition and its sources.
-                let seconds: Vec<(FloatCC, [usize; 2])> = all
-                    .iter()
-                    .flat_map(|&cond| [[0, 1], [1, 0], [0, 2]].map(|sources| (cond, sources)))
-                    .collect();
-                let joins = [Op::Bor, Op::Band];
-                let f = function(|b, wave| {
-                    let sources = [0, 1, 2].map(|n| load(b, ty, wave, n));
-                    for (n, &(cond, [x, y])) in seconds.iter().enumerate() {
-                        for (j, op) in joins.into_iter().enumerate() {
-                            let one = b.fcmp(first, sources[0], sources[1]);
-                            let other = b.fcmp(cond, sources[x], sources[y]);
-                            let both = b.op(op, &[one, other], ty.truth());
-                            keep(b, both, wave, 2 * n + j);
-                        }
-                    }
-                    leave(b);
-                });
-                let mut wave = random_wave(&mut r);
-                run_compiled(&f, compiler, &mut wave);
-                let lanes = ty.lane_count() as usize;
-                for (n, &(cond, [x, y])) in seconds.iter().enumerate() {
-                    for lane in 0..lanes {
-                        let of = |n: usize| f64::from(f32::from_bits(wave.vgpr[n][lane]));
-                        let one = compares(first, of(0), of(1));
-                        let other = compares(cond, of(x), of(y));
-                        for (j, expected) in [one | other, one & other].into_iter().enumerate() {
-                            let got = wave.vgpr[RESULTS + 2 * n + j][lane];
-                            let expected = if expected { u32::MAX } else { 0 };
-                            assert_eq!(
-                                got,
-                                expected,
-                                "{first:?}, {:?}, {cond:?} of {x} and {y}: {:?}, {compiler:?}",
-                                joins[j],
-                                [0, 1, 2].map(of),
-                            );
-                        }
-                    }
+    for (compiler, ty) in vectors(Lane::F32) {
+        for first in all {
+            let f = function(|b, wave| {
+                let sources = [0, 1, 2].map(|n| load(b, ty, wave, n));
+                for (n, &(second, [x, y], join)) in seconds.iter().enumerate() {
+                    let one = b.fcmp(first, sources[0], sources[1]);
+                    let other = b.fcmp(second, sources[x], sources[y]);
+                    let both = b.op(join, &[one, other], ty.truth());
+                    keep(b, both, wave, n);
+                }
+                leave(b);
+            });
+            let mut wave = random_wave(&mut r);
+            run(&compile(&f, compiler), &mut wave, &mut []);
+            for lane in 0..ty.lane_count() as usize {
+                let sources = [0, 1, 2].map(|n| f64::from(f32::from_bits(wave.vgpr[n][lane])));
+                let one = compares(first, sources[0], sources[1]);
+                for (n, &(second, [x, y], join)) in seconds.iter().enumerate() {
+                    let other = compares(second, sources[x], sources[y]);
+                    let expected = compute(join, one.into(), other.into()).wrapping_neg();
+                    assert_eq!(
+                        wave.vgpr[RESULTS + n][lane],
+                        expected,
+                        "{first:?}, {join:?}, {second:?} of {x} and {y}: {sources:?}, {compiler:?}",
+                    );
                 }
             }
         }
@@ -309,22 +304,21 @@ fn scalar_floats_to_integers() {
         let f = function(|b, wave| {
             for (n, ty) in [types::F64, types::F32].into_iter().enumerate() {
                 let v = load(b, ty, wave, n);
-                for (k, op) in [Op::FcvtToSintSat, Op::FcvtToUintSat]
-                    .into_iter()
-                    .enumerate()
-                {
+                let ops = [Op::FcvtToSintSat, Op::FcvtToUintSat];
+                for (k, op) in ops.into_iter().enumerate() {
                     let d = b.op(op, &[v], types::I32);
                     keep(b, d, wave, 2 * n + k);
                 }
             }
             leave(b);
         });
+        let code = compile(&f, compiler);
         for x in numbers {
             let mut wave = WaveState::new_boxed();
             (wave.vgpr[0][0], wave.vgpr[0][1]) = (x.to_bits() as u32, (x.to_bits() >> 32) as u32);
             let single = x as f32;
             wave.vgpr[1][0] = single.to_bits();
-            run_compiled(&f, compiler, &mut wave);
+            run(&code, &mut wave, &mut []);
             let got = [0, 1, 2, 3].map(|n| wave.vgpr[RESULTS + n][0]);
             let expected = [
                 x as i32 as u32,
@@ -370,13 +364,14 @@ fn decided_branches_with_arguments() {
                     leave(b);
                 }
             });
+            let code = compile(&f, compiler);
             for (cond, given) in [(0, 1), (0, 7), (1, 0)] {
                 let mut wave = WaveState::new_boxed();
                 let [x, y] = [0x1234_5678, 0x9abc_def0];
                 for (n, word) in [cond, x, y, given].into_iter().enumerate() {
                     wave.vgpr[n][0] = word;
                 }
-                run_compiled(&f, compiler, &mut wave);
+                run(&code, &mut wave, &mut []);
                 let (number, param) = match cond {
                     0 => (given, y),
                     _ => (constant as u32, x),
@@ -454,7 +449,6 @@ const SHIFTS: [Op; 3] = [Op::Ishl, Op::Ushr, Op::Sshr];
 struct Expressions<'a> {
     r: &'a mut Random,
     ty: Type,
-    wave: Value,
     /// The registers' words now.
     state: Vec<[u32; LANES]>,
     words: Vec<Known>,
@@ -491,22 +485,28 @@ impl Expressions<'_> {
     }
 
     /// A register, loaded.
-    fn load(&mut self, b: &mut Builder<'_>) {
+    fn load(&mut self, b: &mut Builder<'_>, wave: Value) {
         let n = self.r.below(8) as usize;
-        let v = load(b, self.ty, self.wave, n);
+        let v = load(b, self.ty, wave, n);
         let lanes = self.map(|lane| self.state[n][lane]);
         self.add_word(v, lanes);
     }
 
+    /// A comparison.
+    fn compare(&mut self, b: &mut Builder<'_>, cond: IntCC, x: &Known, y: &Known) {
+        let v = b.icmp(cond, x.v, y.v);
+        let lanes = self.map(|n| compare_words(cond, x.lanes[n], y.lanes[n]).into());
+        self.masks.push(Known { v, lanes });
+    }
+
     /// Appends one instruction or a few.
-    fn step(&mut self, b: &mut Builder<'_>) {
-        let truth = self.ty.truth();
+    fn step(&mut self, b: &mut Builder<'_>, wave: Value) {
         match self.r.below(16) {
-            0 => self.load(b),
+            0 => self.load(b, wave),
             1 => {
                 // A register that later loads read.
                 let (n, x) = (self.r.below(8) as usize, self.word());
-                b.store(Memory::Trusted, x.v, self.wave, register(n));
+                b.store(Memory::Trusted, x.v, wave, register(n));
                 self.state[n][..x.lanes.len()].copy_from_slice(&x.lanes);
             }
             2 => {
@@ -519,14 +519,9 @@ impl Expressions<'_> {
                 let lanes = self.map(|_| word);
                 self.add_word(v, lanes);
             }
-            3 | 4 => {
-                let (op, x, y) = (*self.r.pick(&BINARY), self.word(), self.word());
-                let v = b.op(op, &[x.v, y.v], self.ty);
-                let lanes = self.map(|n| compute(op, x.lanes[n], y.lanes[n]));
-                self.add_word(v, lanes);
-            }
-            5 | 6 => {
-                let (op, x, y) = (*self.r.pick(&LOGIC), self.word(), self.word());
+            kind @ 3..=6 => {
+                let ops: &[Op] = if kind < 5 { &BINARY } else { &LOGIC };
+                let (op, x, y) = (*self.r.pick(ops), self.word(), self.word());
                 let v = b.op(op, &[x.v, y.v], self.ty);
                 let lanes = self.map(|n| compute(op, x.lanes[n], y.lanes[n]));
                 self.add_word(v, lanes);
@@ -559,12 +554,10 @@ impl Expressions<'_> {
             }
             11 => {
                 let (m, x, first) = (self.mask(), self.word(), self.r.once_in(2));
-                let m_lanes = b.op(Op::MaskToVector, &[m.v], self.ty);
-                let args = if first {
-                    [m_lanes, x.v]
-                } else {
-                    [x.v, m_lanes]
-                };
+                let mut args = [x.v, b.op(Op::MaskToVector, &[m.v], self.ty)];
+                if first {
+                    args.reverse();
+                }
                 let v = b.op(Op::Band, &args, self.ty);
                 let lanes = self.map(|n| if m.lanes[n] != 0 { x.lanes[n] } else { 0 });
                 self.add_word(v, lanes);
@@ -572,17 +565,14 @@ impl Expressions<'_> {
             12 | 13 => {
                 let (x, y) = (self.word(), self.word());
                 let (cond, _) = *self.r.pick(&IntCC::ALL);
-                let v = b.icmp(cond, x.v, y.v);
-                let lanes = self.map(|n| compare_words(cond, x.lanes[n], y.lanes[n]).into());
-                self.masks.push(Known { v, lanes });
+                self.compare(b, cond, &x, &y);
             }
             14 => {
                 let (op, x, y) = (*self.r.pick(&LOGIC), self.mask(), self.mask());
-                let not = self.r.once_in(3);
-                let other = if not {
-                    b.op(Op::Bnot, &[y.v], truth)
-                } else {
-                    y.v
+                let (not, truth) = (self.r.once_in(3), self.ty.truth());
+                let other = match not {
+                    true => b.op(Op::Bnot, &[y.v], truth),
+                    false => y.v,
                 };
                 let v = b.op(op, &[x.v, other], truth);
                 let lanes = self.map(|n| compute(op, x.lanes[n], y.lanes[n] ^ u32::from(not)));
@@ -592,8 +582,10 @@ impl Expressions<'_> {
                 let m = self.mask();
                 let v = b.op(Op::VhighBits, &[m.v], types::I32);
                 let bits = m.lanes.iter().rev().fold(0, |bits, bit| bits << 1 | bit);
-                let lanes = vec![bits];
-                self.scalars.push(Known { v, lanes });
+                self.scalars.push(Known {
+                    v,
+                    lanes: vec![bits],
+                });
             }
         }
     }
@@ -602,55 +594,48 @@ impl Expressions<'_> {
 #[test]
 fn expressions_of_words_and_masks() {
     const STEPS: usize = 24;
-    let rounds = std::env::var("ROUNDS").ok().and_then(|n| n.parse().ok());
-    for compiler in compilers() {
-        for log2 in sizes(compiler.0) {
-            let ty = Type::vector(Lane::I32, log2);
-            for round in 0..rounds.unwrap_or(150) {
-                let mut r = Random::new(0x0e59 + round);
-                let mut wave = random_wave(&mut r);
-                let mut state = wave.vgpr[..RESULTS].to_vec();
-                let mut results = Vec::new();
-                let f = function(|b, wave| {
-                    let mut e = Expressions {
-                        r: &mut r,
-                        ty,
-                        wave,
-                        state: std::mem::take(&mut state),
-                        words: Vec::new(),
-                        masks: Vec::new(),
-                        scalars: Vec::new(),
-                    };
-                    e.load(b);
-                    e.load(b);
-                    let (x, y) = (e.words[0].clone(), e.words[1].clone());
-                    let v = b.icmp(IntCC::SignedLessThan, x.v, y.v);
-                    let lanes = e.map(|n| ((x.lanes[n] as i32) < y.lanes[n] as i32).into());
-                    e.masks.push(Known { v, lanes });
-                    for _ in 0..STEPS {
-                        e.step(b);
-                    }
-                    // Values that nothing uses yet end here, and some others.
-                    let words = e.words.split_off(e.words.len() - 2);
-                    let mask = e.mask();
-                    let lanes = e.map(|n| mask.lanes[n].wrapping_neg());
-                    results = [words, vec![Known { v: mask.v, lanes }], e.scalars].concat();
-                    for (n, known) in results.iter().enumerate() {
-                        keep(b, known.v, wave, n);
-                    }
-                    leave(b);
-                    state = e.state;
-                });
-                run_compiled(&f, compiler, &mut wave);
-                let lanes = ty.lane_count() as usize;
+    let rounds = harness::environment::number("ROUNDS");
+    for (compiler, ty) in vectors(Lane::I32) {
+        for round in 0..rounds.unwrap_or(150) {
+            let mut r = Random::new(0x0e59 + round);
+            let mut wave = random_wave(&mut r);
+            let mut e = Expressions {
+                r: &mut r,
+                ty,
+                state: wave.vgpr[..RESULTS].to_vec(),
+                words: Vec::new(),
+                masks: Vec::new(),
+                scalars: Vec::new(),
+            };
+            let mut results = Vec::new();
+            let f = function(|b, wave| {
+                e.load(b, wave);
+                e.load(b, wave);
+                let (x, y) = (e.words[0].clone(), e.words[1].clone());
+                e.compare(b, IntCC::SignedLessThan, &x, &y);
+                for _ in 0..STEPS {
+                    e.step(b, wave);
+                }
+                // Values that nothing uses yet end here, and some others.
+                results = e.words.split_off(e.words.len() - 2);
+                let Known { v, lanes } = e.mask();
+                let lanes = e.map(|n| lanes[n].wrapping_neg());
+                results.push(Known { v, lanes });
+                results.append(&mut e.scalars);
                 for (n, known) in results.iter().enumerate() {
-                    let got = &wave.vgpr[RESULTS + n][..known.lanes.len()];
-                    let print = || text::print(&f.0);
-                    assert_eq!(got, known.lanes, "result {n}, {compiler:?}\n{}", print());
+                    keep(b, known.v, wave, n);
                 }
-                for (n, row) in state[..8].iter().enumerate() {
-                    assert_eq!(wave.vgpr[n][..lanes], row[..lanes], "v{n}, {compiler:?}");
-                }
+                leave(b);
+            });
+            run(&compile(&f, compiler), &mut wave, &mut []);
+            for (n, known) in results.iter().enumerate() {
+                let got = &wave.vgpr[RESULTS + n][..known.lanes.len()];
+                let print = || text::print(&f.0);
+                assert_eq!(got, known.lanes, "result {n}, {compiler:?}\n{}", print());
+            }
+            let lanes = ty.lane_count() as usize;
+            for (n, row) in e.state[..8].iter().enumerate() {
+                assert_eq!(wave.vgpr[n][..lanes], row[..lanes], "v{n}, {compiler:?}");
             }
         }
     }

@@ -2,10 +2,10 @@
 
 use wavelift::Gfx;
 
-use super::exact::{F16, F32, F64, Format, Number, ROUNDS, Round, integer, saturated};
 use super::input;
 use super::integer::Int;
 use super::{Slots, Want, check, floats};
+use harness::number::{F16, F32, F64, Format, Number, ROUNDS, Round, integer, to_integer};
 
 const INTS: [(&str, u32, bool); 8] = [
     ("u8", 8, false),
@@ -20,7 +20,7 @@ const INTS: [(&str, u32, bool); 8] = [
 const FLOATS: [(&str, Format); 3] = [("f16", F16), ("f32", F32), ("f64", F64)];
 
 fn to_int(number: Number, int: Int, round: Round) -> Want {
-    Want::Bits(int.cut(saturated(number, round, int.least(), int.most())))
+    Want::Bits(int.cut(to_integer(number, round, int.least(), int.most())))
 }
 
 fn to_float(number: Number, format: Format, round: Round) -> Want {
@@ -93,7 +93,7 @@ fn from_floats() {
                             .trunc()
                             .to_bits()
                     }
-                    _ => slot & (format.sign() | (format.sign() - 1)),
+                    _ => slot & (format.mask()),
                 };
                 format.number(slot)
             },

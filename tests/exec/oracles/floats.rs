@@ -2,9 +2,9 @@
 
 use wavelift::Gfx;
 
-use super::exact::{F16, F32, F64, Format, Number, Round};
 use super::input;
 use super::{Want, check};
+use harness::number::{EXACT, F16, F32, F64, Format, Number, Round};
 
 /// A result of arithmetic: every NaN is as good as another.
 trait Result {
@@ -78,35 +78,16 @@ macro_rules! operations {
             _ => x.next_down().want(),
         };
         let scaled = |x: $float, by: i32| match $format.number(x.to_bits().into()) {
-            Number::Finite {
-                negative,
-                magnitude,
-                exponent,
-            } => {
-                let number = Number::Finite {
-                    negative,
-                    magnitude,
-                    exponent: exponent + by,
-                };
-                Want::Bits($format.bits_of(number, Round::Even).expect("a number"))
-            }
+            Number::Finite(number) => Want::Bits($format.round(number.scaled(by), EXACT)),
             _ => x.want(),
         };
         // Mantissa in [0.5, 1) and its exponent.
         let parted = move |x: $float| match $format.number(x.to_bits().into()) {
-            Number::Finite {
-                negative,
-                magnitude,
-                exponent,
-            } if magnitude != 0 => {
-                let width = 128 - magnitude.leading_zeros() as i32;
-                let number = Number::Finite {
-                    negative,
-                    magnitude,
-                    exponent: -width,
-                };
-                let mantissa = $format.bits_of(number, Round::Even).expect("a number");
-                (Want::Bits(mantissa), exponent + width)
+            Number::Finite(number) if number.magnitude != 0 => {
+                let width = 128 - number.magnitude.leading_zeros() as i32;
+                let exponent = number.exponent + width;
+                let mantissa = $format.round(number.scaled(-exponent), EXACT);
+                (Want::Bits(mantissa), exponent)
             }
             _ => (x.want(), 0),
         };

@@ -3,9 +3,9 @@
 
 use wavelift::Gfx;
 
-use super::exact::{F16, F32, Number, Round};
 use super::input;
 use super::{Want, check};
+use harness::number::{EXACT, F16, F32, Finite, Number, Round};
 
 /// The value of a half; a NaN keeps its sign only.
 fn wide(half: u64) -> f32 {
@@ -33,13 +33,12 @@ fn fused(x: u64, y: u64, z: u64) -> Want {
         // A zero of the sign that IEEE 754 says, which does not depend on the size of operands.
         return narrow(p * q * 0.0 + r * 0.0);
     }
-    let number = Number::Finite {
+    let number = Finite {
         negative: sum < 0,
         magnitude: sum.unsigned_abs(),
         exponent: -48,
     };
-    F16.bits_of(number, Round::Even)
-        .map_or(Want::Nan(F16), Want::Bits)
+    Want::Bits(F16.round(number, EXACT))
 }
 
 /// What `fma` of halves compiles to: targets without f16 arithmetic do it in f32.
@@ -69,20 +68,7 @@ fn larger(x: u64, y: u64) -> Want {
 
 fn scaled(x: u64, by: i32) -> Want {
     match F16.number(x & 0xffff) {
-        Number::Finite {
-            negative,
-            magnitude,
-            exponent,
-        } => {
-            let exponent = exponent + by;
-            let number = Number::Finite {
-                negative,
-                magnitude,
-                exponent,
-            };
-            F16.bits_of(number, Round::Even)
-                .map_or(Want::Nan(F16), Want::Bits)
-        }
+        Number::Finite(number) => Want::Bits(F16.round(number.scaled(by), EXACT)),
         _ => narrow(wide(x)),
     }
 }

@@ -3,7 +3,7 @@
 use harness::random::Random;
 
 use super::Slots;
-use super::exact::Format;
+use harness::number::{self, Format, Round};
 
 /// Work-items of a launch; the last wave is not full.
 const ITEMS: usize = 64 * 12 - 29;
@@ -95,8 +95,6 @@ pub(crate) fn float(random: &mut Random, format: Format) -> u64 {
 
 /// A positive integer in a format that holds it exactly; 0 for 0.
 fn whole(format: Format, value: u64) -> u64 {
-    let number = super::exact::integer(value.into());
-    format
-        .bits_of(number, super::exact::Round::Even)
-        .expect("a number")
+    let number = number::integer(value.into());
+    format.bits_of(number, Round::Even).expect("a number")
 }

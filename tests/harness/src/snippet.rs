@@ -225,6 +225,7 @@ pub struct Bench {
     /// The buffer is not in the zone but in this block, which kernels may only read.
     read_only: Option<u64>,
     lds: Mutex<Lds>,
+    /// Nothing of the LDS counts as written when a snippet begins.
     fresh_lds: bool,
     /// Checked mode.
     checked: bool,
@@ -265,14 +266,17 @@ impl Bench {
     /// Memory as requested, and an LDS.
     pub fn create(setup: Setup) -> Result<Bench, AllocError> {
         let Setup {
-            checked, read_only, ..
+            checked,
+            read_only,
+            fresh_lds,
+            address,
         } = setup;
         let mut options = Options {
-            address: setup.address,
+            address,
             exact: checked,
             ..Options::default()
         };
-        if setup.address.is_some() {
+        if address.is_some() {
             options.reserve = FIXED;
         }
         let memory = Memory::with_options(options)?;
@@ -294,7 +298,7 @@ impl Bench {
             zone,
             read_only,
             lds: Mutex::new(lds),
-            fresh_lds: setup.fresh_lds,
+            fresh_lds,
             checked,
         })
     }

@@ -46,8 +46,8 @@ pub(crate) fn line(slip: &Numbered, verdict: &Verdict) -> String {
     }
 }
 
-/// Reasons that are given for survivors, by file with line and change: where a line has moved, the reason is to be looked
-/// at again.
+/// Reasons that are given for survivors, by file with line and change. A reason is lost where its line has moved: it is to
+/// be looked at again.
 pub(crate) struct Reasons(BTreeMap<(String, String), String>);
 
 const HEAD: &str = "\
@@ -77,8 +77,7 @@ impl Reasons {
     }
 
     fn of(&self, slip: &Numbered) -> Option<&str> {
-        let at = format!("{}:{}", slip.file, slip.slip.line);
-        let key = (at, slip.slip.what.clone());
+        let key = (slip.at(), slip.slip.what.clone());
         self.0.get(&key).map(String::as_str)
     }
 }
@@ -93,6 +92,54 @@ fn interval(found: usize, of: usize) -> (f64, f64) {
     ((middle - half) / whole, (middle + half) / whole)
 }
 
+/// What is known of a slip that was tried.
+struct Tried<'a> {
+    verdict: &'a Verdict,
+    /// The reason that is given, if it is not found.
+    reason: Option<&'a str>,
+}
+
+impl Tried<'_> {
+    /// What the tests do, if none finds it that is no golden.
+    fn how(&self) -> Option<String> {
+        Some(match self.verdict {
+            Verdict::Found { golden: false, .. } => return None,
+            Verdict::Found { golden: true, .. } => "found by goldens only".to_owned(),
+            Verdict::Unreached => "not reached".to_owned(),
+            Verdict::Survived { tests, all: true } => format!("{tests} tests pass"),
+            Verdict::Survived { tests, all: false } => {
+                format!("{tests} tests pass, the others had no time")
+            }
+        })
+    }
+}
+
+/// The row of some slips in the table, if they have a score.
+fn row(name: &str, slips: usize, tried: &[Tried<'_>]) -> Option<String> {
+    let count = |of: &dyn Fn(&Tried<'_>) -> bool| tried.iter().filter(|t| of(t)).count();
+    let found = count(&|t| matches!(t.verdict, Verdict::Found { golden: false, .. }));
+    let golden = count(&|t| matches!(t.verdict, Verdict::Found { golden: true, .. }));
+    let unreached = count(&|t| matches!(t.verdict, Verdict::Unreached));
+    let survived = count(&|t| matches!(t.verdict, Verdict::Survived { .. }));
+    let same = count(&|t| t.reason.is_some_and(|why| why.starts_with(NO_CHANGE)));
+    let reason = count(&|t| t.reason.is_some()) - same;
+    let tried = tried.len();
+    let open = tried - found - same - reason;
+    let counted = tried - same;
+    if counted == 0 {
+        return None;
+    }
+    let (low, high) = interval(found, counted);
+    let percent = |of: usize| 100.0 * found as f64 / of as f64;
+    Some(format!(
+        "| {name} | {slips} | {tried} | {found} | {golden} | {unreached} | {survived} | {same} | {reason} | {open} | {:.1} % | {:.1} % | {:.1} to {:.1} % |\n",
+        percent(tried),
+        percent(counted),
+        100.0 * low,
+        100.0 * high
+    ))
+}
+
 /// The table of scores, and the list of survivors.
 pub(crate) fn report(
     all: &[Numbered],
@@ -105,75 +152,28 @@ pub(crate) fn report(
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     let mut list = String::from(HEAD);
-    let mut sums = [0; 9];
-    let mut row = |name: &str, c: [usize; 9]| {
-        let [
-            slips,
-            tried,
-            found,
-            golden,
-            unreached,
-            survived,
-            same,
-            reason,
-            open,
-        ] = c;
-        let count = tried - same;
-        if count == 0 {
-            return;
-        }
-        let (low, high) = interval(found, count);
-        let score = |of: usize| 100.0 * found as f64 / of as f64;
-        let _ = writeln!(
-            table,
-            "| {name} | {slips} | {tried} | {found} | {golden} | {unreached} | {survived} | {same} | {reason} | {open} | {:.1} % | {:.1} % | {:.1} to {:.1} % |",
-            score(tried),
-            score(count),
-            100.0 * low,
-            100.0 * high
-        );
-    };
+    let mut tried_ones = Vec::new();
     for group in groups() {
-        let mut c = [0; 9];
-        c[0] = all.iter().filter(|slip| slip.group == group).count();
-        for slip in sample.iter().filter(|slip| slip.group == group) {
+        let first = tried_ones.len();
+        for &slip in sample.iter().filter(|slip| slip.group == group) {
             let Some(verdict) = results.get(&slip.key()) else {
                 continue;
             };
-            c[1] += 1;
-            let how = match verdict {
-                Verdict::Found { golden, .. } => {
-                    c[2 + usize::from(*golden)] += 1;
-                    if !golden {
-                        continue;
-                    }
-                    "found by goldens only".to_owned()
-                }
-                Verdict::Unreached => {
-                    c[4] += 1;
-                    "not reached".to_owned()
-                }
-                Verdict::Survived { tests, all: true } => format!("{tests} tests pass"),
-                Verdict::Survived { tests, all: false } => {
-                    format!("{tests} tests pass, the others had no time")
-                }
+            let mut tried = Tried {
+                verdict,
+                reason: None,
             };
-            c[5] += usize::from(matches!(verdict, Verdict::Survived { .. }));
-            let reason = reasons.of(slip);
-            c[match reason {
-                Some(reason) if reason.starts_with(NO_CHANGE) => 6,
-                Some(_) => 7,
-                None => 8,
-            }] += 1;
-            let (file, line, what) = (&slip.file, slip.slip.line, &slip.slip.what);
-            let reason = reason.unwrap_or("open");
-            let _ = writeln!(list, "{file}:{line}\t{what}\t{how}\t{reason}");
+            if let Some(how) = tried.how() {
+                tried.reason = reasons.of(slip);
+                let (at, what) = (slip.at(), &slip.slip.what);
+                let reason = tried.reason.unwrap_or("open");
+                let _ = writeln!(list, "{at}\t{what}\t{how}\t{reason}");
+            }
+            tried_ones.push(tried);
         }
-        for (sum, n) in sums.iter_mut().zip(c) {
-            *sum += n;
-        }
-        row(group, c);
+        let slips = all.iter().filter(|slip| slip.group == group).count();
+        table.extend(row(group, slips, &tried_ones[first..]));
     }
-    row("all", sums);
+    table.extend(row("all", all.len(), &tried_ones));
     (table, list)
 }

@@ -70,15 +70,17 @@ pub(crate) struct Numbered {
 }
 
 impl Numbered {
+    /// Its file and line.
+    pub(crate) fn at(&self) -> String {
+        format!("{}:{}", self.file, self.slip.line)
+    }
+
     /// What names it as long as its file stays as it is.
     pub(crate) fn key(&self) -> String {
         let sites::Slip {
-            line,
-            column,
-            kind,
-            what,
+            column, kind, what, ..
         } = &self.slip;
-        format!("{}:{line}:{column} {kind} {what}", self.file)
+        format!("{}:{column} {kind} {what}", self.at())
     }
 }
 
@@ -272,11 +274,10 @@ impl Tree {
             next += found.slips.len() as u32;
             numbered.retain(|n| !removed.contains(&n.number));
             self.slips.extend(numbered);
-            let (others, places, bodies) = (new.others, new.places, new.bodies);
             let map = FileMap {
-                others,
-                places,
-                bodies,
+                others: new.others,
+                places: new.places,
+                bodies: new.bodies,
             };
             self.maps.insert(name.to_owned(), map);
         }
@@ -350,17 +351,15 @@ impl Tree {
             let spans = message["spans"].as_array().cloned().unwrap_or_default();
             let at = |span: &serde_json::Value| {
                 let name = span["file_name"].as_str()?.to_owned();
+                let map = self.maps.get(&name)?;
                 let start = span["byte_start"].as_u64()? as usize;
                 let end = span["byte_end"].as_u64()? as usize;
-                Some((name, start..end, span["is_primary"] == true))
+                Some((name, map, start..end, span["is_primary"] == true))
             };
             let spans: Vec<_> = spans.iter().filter_map(at).collect();
             let mut found = HashSet::new();
             for primary in [true, false] {
-                for (name, range, is_primary) in &spans {
-                    let Some(map) = self.maps.get(name) else {
-                        continue;
-                    };
+                for (_, map, range, is_primary) in &spans {
                     if *is_primary != primary || !found.is_empty() {
                         continue;
                     }
@@ -371,10 +370,7 @@ impl Tree {
                     found.extend(inside.map(|&(_, number)| number));
                 }
             }
-            for (name, range, is_primary) in &spans {
-                let Some(map) = self.maps.get(name) else {
-                    continue;
-                };
+            for (name, map, range, is_primary) in &spans {
                 if !is_primary || !found.is_empty() {
                     continue;
                 }
@@ -390,8 +386,8 @@ impl Tree {
                 if found.is_empty() {
                     let others = spans
                         .iter()
-                        .filter(|(other, _, primary)| other == name && !primary);
-                    found.extend(others.flat_map(|(_, range, _)| around(range)));
+                        .filter(|(other, _, _, primary)| other == name && !primary);
+                    found.extend(others.flat_map(|(_, _, range, _)| around(range)));
                 }
                 let inside = map.places.iter().filter(|(place, _)| within(range, place));
                 found.extend(inside.flat_map(|(_, numbers)| numbers));

@@ -2,9 +2,10 @@
 
 use frontend::state::mode;
 use frontend::{Op, Ty};
+use harness::number::{Env, F16, F64, Finite, Number, Round, number_of, wide};
 
 use super::compare::{class, compare};
-use super::number::{Env, F16, F64, Finite, Number, Round, env, first_nan, norm, number_of, wide};
+use super::number::{env, first_nan, norm};
 use crate::sweep::Form;
 
 /// The result by the sources.

@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 
 use frontend::op::Cmp;
-
-use super::number::F16;
+use harness::number::F16;
 
 /// Does the comparison hold of numbers in this order? NaNs are in none.
 pub(super) fn compare(cmp: Cmp, order: Option<Ordering>) -> bool {

@@ -2,11 +2,11 @@
 
 use frontend::op::F8;
 use frontend::{Gfx, Op, Ty};
-
-use super::number::{
-    EXACT, Env, F16, F32, F64, Finite, Format, Number, Round, env, first_nan, format_of, integer,
-    mask, norm, number_of, to_integer, wide,
+use harness::number::{
+    EXACT, Env, F16, F32, F64, Finite, Format, Number, Round, integer, number_of, to_integer, wide,
 };
+
+use super::number::{env, first_nan, format_of, norm};
 use super::{Function, bits, low};
 use crate::sweep::Form;
 
@@ -51,7 +51,7 @@ pub(super) fn unary(form: &Form, mode: u32) -> Option<Function> {
                     };
                 }
                 Box::new(move |x, _| {
-                    let x = from.flushed(u64::from(x) & mask(from), how.flush_sources);
+                    let x = from.flushed(u64::from(x) & from.mask(), how.flush_sources);
                     low(to.of(from.number(x), from, how))
                 })
             }
@@ -72,7 +72,7 @@ pub(super) fn unary(form: &Form, mode: u32) -> Option<Function> {
                 };
                 let bits = to.bits();
                 Box::new(move |x, _| {
-                    let number = from.number(u64::from(x) & mask(from));
+                    let number = from.number(u64::from(x) & from.mask());
                     let value = to_integer(number, Round::Zero, least, most) as u32;
                     [if bits == 16 { value & 0xffff } else { value }, 0]
                 })
@@ -105,7 +105,7 @@ pub(super) fn unary(form: &Form, mode: u32) -> Option<Function> {
                     true => half,
                     false => value + half,
                 };
-                let (least, most) = (i32::MIN.into(), i32::MAX.into());
+                let (least, most) = (i32::MIN, i32::MAX);
                 [
                     to_integer(number_of(sum), Round::Down, least, most) as u32,
                     0,
@@ -126,7 +126,7 @@ pub(super) fn unary(form: &Form, mode: u32) -> Option<Function> {
                 _ => f64::round_ties_even,
             };
             Box::new(move |x, _| {
-                let x = format.flushed(u64::from(x) & mask(format), flush);
+                let x = format.flushed(u64::from(x) & format.mask(), flush);
                 if let Some(nan) = first_nan(format, &[x]) {
                     return low(nan);
                 }
@@ -139,7 +139,7 @@ pub(super) fn unary(form: &Form, mode: u32) -> Option<Function> {
             let format = format?;
             let how = env_of(format);
             Box::new(move |x, _| {
-                let x = format.flushed(u64::from(x) & mask(format), how.flush_sources);
+                let x = format.flushed(u64::from(x) & format.mask(), how.flush_sources);
                 low(fract(format, x, how))
             })
         }
@@ -148,7 +148,7 @@ pub(super) fn unary(form: &Form, mode: u32) -> Option<Function> {
             let flush = env_of(format).flush_sources;
             let narrow = to.bits() == 16;
             Box::new(move |x, _| {
-                let x = format.flushed(u64::from(x) & mask(format), flush);
+                let x = format.flushed(u64::from(x) & format.mask(), flush);
                 let exponent = match format.number(x) {
                     Number::Finite(x) if x.magnitude != 0 => {
                         x.exponent + 128 - x.magnitude.leading_zeros() as i32
@@ -163,7 +163,7 @@ pub(super) fn unary(form: &Form, mode: u32) -> Option<Function> {
             let format = format?;
             let flush = env_of(format).flush_sources;
             Box::new(move |x, _| {
-                let x = format.flushed(u64::from(x) & mask(format), flush);
+                let x = format.flushed(u64::from(x) & format.mask(), flush);
                 let number = match format.number(x) {
                     Number::Finite(x) if x.magnitude != 0 => Number::Finite(Finite {
                         exponent: x.magnitude.leading_zeros() as i32 - 128,
@@ -190,7 +190,7 @@ pub(super) fn unary(form: &Form, mode: u32) -> Option<Function> {
             };
             let op = desc.op;
             Box::new(move |x, _| {
-                let x = format.flushed(u64::from(x) & mask(format), how.flush_sources);
+                let x = format.flushed(u64::from(x) & format.mask(), how.flush_sources);
                 low(root(format, op, x, how))
             })
         }
