@@ -9,10 +9,9 @@ use std::path::PathBuf;
 
 use frontend::{Gfx, Inst};
 use fuzz::checker::may_fall_back;
-pub(crate) use harness::case::batch::instructions;
-use harness::case::batch::{batches, masks, uses_memory};
+use harness::case::batch::{batches, instructions, masks, uses_memory};
 use harness::case::state::{Run, Wrong};
-use harness::case::{Block, CaseFile, Outcome};
+use harness::case::{Block, CaseFile, Encoded, Head, Line, Outcome};
 use lower::jit::HostLevel;
 use lower::options::Forms;
 use runtime::engine::Emitter;
@@ -28,17 +27,78 @@ pub(crate) fn directory() -> PathBuf {
 }
 
 /// Reads one case file.
-pub(crate) fn read(name: &str) -> CaseFile {
+fn read(name: &str) -> CaseFile {
     let path = directory().join(format!("{name}.case"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
     CaseFile::parse(&format!("tests/cases/{name}.case"), &text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Targets that each have the instructions of those before, but for some.
+const LINE: [Gfx; 4] = [Gfx::Gfx906, Gfx::Gfx908, Gfx::Gfx90a, Gfx::Gfx942];
+
+/// A target to run code on, and the target whose lines hold for it.
+#[derive(Clone, Copy)]
+pub(crate) struct On {
+    pub(crate) gfx: Gfx,
+    pub(crate) like: Gfx,
+}
+
+impl On {
+    pub(crate) fn holds(self, line: &Line) -> bool {
+        line.only
+            .as_ref()
+            .is_none_or(|only| only.contains(&self.like))
+    }
+}
+
+/// The targets that a file names for an encoding.
+pub(crate) fn named(_: &Head, code: &Encoded) -> Vec<On> {
+    let targets = code.targets.iter();
+    targets.map(|&gfx| On { gfx, like: gfx }).collect()
+}
+
+/// Those, and their successors that print the same words as the same text and of which the head names none. Not of matrix
+/// products, whose numerics each generation has its own of.
+pub(crate) fn targets(head: &Head, code: &Encoded) -> Vec<On> {
+    let mut targets = named(head, code);
+    let all = head.code.iter().flat_map(|code| &code.targets);
+    let last = all.filter(|gfx| LINE.contains(gfx)).max();
+    if let Some(&like) = last.filter(|last| code.targets.contains(last)) {
+        let later = LINE.into_iter().filter(|gfx| *gfx > like);
+        let same = later.filter(|&gfx| {
+            let insts = instructions(gfx, head, &code.words);
+            insts.is_ok_and(|insts| insts.iter().all(|inst| inst.op().product().is_none()))
+        });
+        targets.extend(same.map(|gfx| On { gfx, like }));
+    }
+    targets
+}
+
+/// Calls a function with the instructions of each head for each target that `targets` gives for an encoding.
+pub(crate) fn for_each_head(
+    targets: impl Fn(&Head, &Encoded) -> Vec<On>,
+    mut of: impl FnMut(On, &Block, &[Inst]),
+) {
+    for chapter in CHAPTERS {
+        for block in &read(chapter).blocks {
+            for head in &block.heads {
+                for code in &head.code {
+                    for on in targets(head, code) {
+                        let insts = instructions(on.gfx, head, &code.words);
+                        let insts = insts.unwrap_or_else(|e| panic!("{}: {e}", head.text));
+                        of(on, block, &insts);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// One test for each chapter, so that they run at the same time; and the list of all.
 macro_rules! chapters {
     ($($name:ident)*) => {
         /// The chapters that have cases.
-        pub(crate) const CHAPTERS: &[&str] = &[$(stringify!($name)),*];
+        const CHAPTERS: &[&str] = &[$(stringify!($name)),*];
         $(#[test] fn $name() { check(stringify!($name)); })*
     };
 }
@@ -137,7 +197,8 @@ fn check(chapter: &str) {
     for block in &file.blocks {
         for head in &block.heads {
             for code in &head.code {
-                for &gfx in &code.targets {
+                for on in targets(head, code) {
+                    let gfx = on.gfx;
                     let at = format!("{}:{}: {gfx} {}", file.name, head.line, head.text);
                     match instructions(gfx, head, &code.words) {
                         Ok(insts) => {
@@ -145,8 +206,8 @@ fn check(chapter: &str) {
                                 text: &head.text,
                                 file: &file.name,
                             };
-                            let last = head.code.iter().flat_map(|code| &code.targets).max();
-                            let used = if last == Some(&gfx) {
+                            let named = head.code.iter().flat_map(|code| &code.targets);
+                            let used = if named.max() == Some(&gfx) {
                                 &engines[..]
                             } else {
                                 &engines[..ON_EVERY_TARGET]
@@ -156,7 +217,7 @@ fn check(chapter: &str) {
                                 used,
                                 &at,
                                 block,
-                                gfx,
+                                on,
                                 &code.words,
                                 &insts,
                                 &mut failures,
@@ -205,18 +266,16 @@ fn run_head(
     engines: &[Named],
     at: &At<'_>,
     block: &Block,
-    gfx: Gfx,
+    on: On,
     words: &[u32],
     insts: &[Inst],
     failures: &mut Failures,
 ) {
+    let gfx = on.gfx;
     let code = world.load(gfx, words);
     let handed = insts.iter().filter(|inst| may_fall_back(gfx, inst));
     let handed: Vec<&'static str> = handed.map(|inst| inst.desc.name).collect();
-    let lines = block
-        .lines
-        .iter()
-        .filter(|line| line.only.as_ref().is_none_or(|only| only.contains(&gfx)));
+    let lines = block.lines.iter().filter(|line| on.holds(line));
     for batch in batches(lines) {
         let memory = uses_memory(insts, &batch);
         let masks = masks(insts, &batch);

@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use frontend::inst::{Form, Inst, Operand, Sdwa, Special, Unused, VCC_LO};
 use frontend::{Encoding, Forms, Gfx, InstDesc, Op, Ty, isa};
 
-use harness::case::Block;
-
-use super::conformance::{CHAPTERS, instructions, read};
+use super::conformance::{for_each_head, named, targets};
 
 /// Least number of `in -> out` lines for a row.
 const LEAST: usize = 2;
@@ -29,12 +27,8 @@ fn key(desc: &'static InstDesc) -> Key {
 
 fn seen() -> BTreeMap<Key, Seen> {
     let mut seen: BTreeMap<Key, Seen> = BTreeMap::new();
-    for_each_head(|gfx, block, insts| {
-        let lines = block
-            .lines
-            .iter()
-            .filter(|line| line.only.as_ref().is_none_or(|only| only.contains(&gfx)))
-            .count();
+    for_each_head(named, |on, block, insts| {
+        let lines = block.lines.iter().filter(|line| on.holds(line)).count();
         let mut rows = Vec::new();
         for inst in insts {
             let row = seen.entry(key(inst.desc)).or_default();
@@ -48,23 +42,6 @@ fn seen() -> BTreeMap<Key, Seen> {
         }
     });
     seen
-}
-
-/// Calls a function with the instructions of each head for each target.
-fn for_each_head(mut of: impl FnMut(Gfx, &Block, &[Inst])) {
-    for chapter in CHAPTERS {
-        for block in &read(chapter).blocks {
-            for head in &block.heads {
-                for code in &head.code {
-                    for &gfx in &code.targets {
-                        let insts = instructions(gfx, head, &code.words);
-                        let insts = insts.unwrap_or_else(|e| panic!("{}: {e}", head.text));
-                        of(gfx, block, &insts);
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// Names of the modifiers that an instruction uses.
@@ -130,6 +107,29 @@ fn every_row_has_cases() {
     assert!(
         missing.is_empty(),
         "{} of {rows} rows have fewer than {LEAST} cases:\n{}",
+        missing.len(),
+        missing.join("\n")
+    );
+}
+
+#[test]
+fn every_row_has_cases_on_every_target() {
+    let mut run = BTreeSet::new();
+    for_each_head(targets, |on, block, insts| {
+        if block.lines.iter().any(|line| on.holds(line)) {
+            run.extend(insts.iter().map(|inst| (on.gfx, key(inst.desc))));
+        }
+    });
+    let mut missing = Vec::new();
+    for gfx in Gfx::ALL {
+        let rows = isa::all().filter(|row| row.opcodes.get(gfx).is_some());
+        let without = rows.filter(|row| !run.contains(&(gfx, key(row))));
+        missing
+            .extend(without.map(|row| format!("{gfx}: {:?} {}", row.encoding, row.name_on(gfx))));
+    }
+    assert!(
+        missing.is_empty(),
+        "{}:\n{}",
         missing.len(),
         missing.join("\n")
     );
@@ -315,9 +315,9 @@ fn values(gfx: Gfx, inst: &Inst, found: &mut BTreeSet<String>) {
 #[test]
 fn every_value_of_sdwa_and_dpp_has_cases() {
     let mut found = BTreeSet::new();
-    for_each_head(|gfx, _, insts| {
+    for_each_head(named, |on, _, insts| {
         for inst in insts {
-            values(gfx, inst, &mut found);
+            values(on.gfx, inst, &mut found);
         }
     });
     let mut wanted: Vec<String> = Vec::new();

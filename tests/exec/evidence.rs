@@ -13,7 +13,7 @@ use harness::random::Random;
 use harness::words::As;
 use wavelift::listing::{Item, Listing};
 
-use super::conformance::{CHAPTERS, instructions, read};
+use super::conformance::{for_each_head, targets};
 
 /// Letters and names, the strongest first. `src/cli/evidence.rs` reads them.
 const LEVELS: [(char, &str); 6] = [
@@ -195,26 +195,11 @@ fn add_all(gfx: Gfx, code: &[u8], found: &mut Found) {
 /// Rows with conformance cases.
 fn with_cases() -> Found {
     let mut found = Found::new();
-    for chapter in CHAPTERS {
-        for block in &read(chapter).blocks {
-            for head in &block.heads {
-                for code in &head.code {
-                    for &gfx in &code.targets {
-                        let holds = |only: &Option<Vec<Gfx>>| {
-                            only.as_ref().is_none_or(|only| only.contains(&gfx))
-                        };
-                        if !block.lines.iter().any(|line| holds(&line.only)) {
-                            continue;
-                        }
-                        let insts = instructions(gfx, head, &code.words);
-                        let insts = insts.unwrap_or_else(|e| panic!("{}: {e}", head.text));
-                        let rows = insts.iter().map(|inst| key(inst.desc));
-                        found.extend(rows.map(|row| (gfx, row)));
-                    }
-                }
-            }
+    for_each_head(targets, |on, block, insts| {
+        if block.lines.iter().any(|line| on.holds(line)) {
+            found.extend(insts.iter().map(|inst| (on.gfx, key(inst.desc))));
         }
-    }
+    });
     found
 }
 

@@ -7,6 +7,7 @@ from forms import listed
 from vector import GFX67, GFX8, GFX9
 
 GFX7UP = ["gfx700"] + GFX8
+GFX9UP = GFX9 + ["gfx908", "gfx90a", "gfx942"]
 M32 = mask(32)
 
 
@@ -185,8 +186,8 @@ def lds():
             lanes.append(j | n & keep | n & 32)
         c.block(f"ds_swizzle_b32 v0, v4 offset:{offset}", [f"-> v0=v4<{listed(lanes)} | z>"], GFX9, "gfx9: FFT")
     # The wave's counter, thread addresses.
-    c.block("ds_append v0 offset:4", ["exec=00000000000000ff m0=ffff0010 group[14]=00000005 -> v0=00000005 group[14]=0000000d", "exec=00000000000000ff m0=10 group[14]=00000005 -> v0=00000005 group[14]=0000000d", "exec=8000000000000001 m0=20 group[24]=ffffffff -> v0=ffffffff group[24]=00000001"], GFX9, "adds the number of active lanes once")
-    c.block("ds_consume v0 offset:4", ["exec=00000000000000ff m0=10 group[14]=00000009 -> v0=00000009 group[14]=00000001", "exec=1 m0=20 group[24]=00000000 -> v0=00000000 group[24]=ffffffff"], GFX9)
+    c.block("ds_append v0 offset:4", ["exec=00000000000000ff m0=ffff0010 group[14]=00000005 -> v0=00000005 group[14]=0000000d", "exec=00000000000000ff m0=10 group[14]=00000005 -> v0=00000005 group[14]=0000000d", "exec=8000000000000001 m0=20 group[24]=ffffffff -> v0=ffffffff group[24]=00000001"], note="adds the number of active lanes once")
+    c.block("ds_consume v0 offset:4", ["exec=00000000000000ff m0=10 group[14]=00000009 -> v0=00000009 group[14]=00000001", "exec=1 m0=20 group[24]=00000000 -> v0=00000000 group[24]=ffffffff"])
     c.block("ds_read_addtid_b32 v0 offset:8", ["exec=3 m0=20 group[28]=1111111122222222 -> v0[0]=22222222 v0[1]=11111111", "exec=8000000000000000 m0=0 group[104]=12345678 -> v0[63]=12345678"], GFX9, "M0 + offset + 4 * lane")
     c.block("ds_write_addtid_b32 v4 offset:8", ["exec=3 m0=20 v4[0]=22222222 v4[1]=11111111 -> group[28]=1111111122222222", "exec=8000000000000000 m0=0 v4=12345678 -> group[104]=12345678"], GFX9)
     c.block("ds_condxchg32_rtn_b64 v[0:1], v4, v[8:9]", ["v4=win+10 v[8:9]=8000000500000007 lds[10]=1111111122222222 -> v[0:1]=1111111122222222 lds[14]=00000005", "v4=win+10 v[8:9]=0000000580000007 lds[10]=1111111122222222 -> v[0:1]=1111111122222222 lds[10]=00000007"], GFX7UP,
@@ -241,17 +242,19 @@ def load_store(c, prefix, targets, address, text_of, place):
         c.block(text_of(f"{prefix}_store_{name}", reg(8, count), False), [f"{address} {reg(8, count)}={hexed(DATA & mask(32 * count), 32 * count)} -> {place}[10]={le(DATA, size)}", f"{address} {reg(8, count)}=0 -> {place}[10]={le(0, size)}"], targets)
 
 
-def d16(c, prefix, address, text_of, place):
+def d16(c, prefix, address, text_of, place, targets=GFX9):
     for name, high, sign, size in (("ubyte_d16", 0, False, 1), ("ubyte_d16_hi", 1, False, 1), ("sbyte_d16", 0, True, 1), ("sbyte_d16_hi", 1, True, 1), ("short_d16", 0, False, 2), ("short_d16_hi", 1, False, 2)):
         lines = []
         for v in (0x80 if size == 1 else 0x8001, 0x7f):
             part = (signed(v, 8 * size) if sign else v) & 0xffff
             keep = 0x2222 | part << 16 if high else 0x11110000 | part
-            lines.append(f"gfx900: v0=11112222 {address} {place}[10]={le(v, size)} -> v0={keep:08x}")
-            lines.append(f"gfx906: v0=11112222 {address} {place}[10]={le(v, size)} -> v0={part << 16 * high:08x}")
-        c.block(text_of(f"{prefix}_load_{name}", "v0", True), lines, GFX9)
+            for gfx in targets:
+                # With SRAM ECC the other half is zeroed.
+                value = keep if gfx == "gfx900" else part << 16 * high
+                lines.append(f"{gfx}: v0=11112222 {address} {place}[10]={le(v, size)} -> v0={value:08x}")
+        c.block(text_of(f"{prefix}_load_{name}", "v0", True), lines, targets)
     for name, size in (("byte_d16_hi", 1), ("short_d16_hi", 2)):
-        c.block(text_of(f"{prefix}_store_{name}", "v8", False), [f"{address} v8=12345678 -> {place}[10]={le(0x1234, size)}", f"{address} v8=ffff0000 -> {place}[10]={le(0xffff, size)}"], GFX9)
+        c.block(text_of(f"{prefix}_store_{name}", "v8", False), [f"{address} v8=12345678 -> {place}[10]={le(0x1234, size)}", f"{address} v8=ffff0000 -> {place}[10]={le(0xffff, size)}"], targets)
 
 
 def memory_atomics(c, prefix, targets, address, text_of, place, floats=(), skip=("rsub",), cmp_name="cmpswap", float_targets=GFX67):
@@ -334,7 +337,7 @@ def flat():
         c.block(f"{name} v[4:5], {data}, off", [f"v[4:5]=mem+10 v8={d} mem[10]={m} -> mem[10]={r}" for d, m, r in values], ["gfx908"])
     for prefix, tail in (("flat", ""), ("global", ", off")):
         for name, cases in (("add", [("3ff0000000000000", "4000000000000000", "4008000000000000"), ("bff0000000000000", "3ff0000000000000", "0000000000000000")]), ("min", [("3ff0000000000000", "4000000000000000", "3ff0000000000000"), ("4000000000000000", "3ff0000000000000", "3ff0000000000000")]), ("max", [("3ff0000000000000", "4000000000000000", "4000000000000000"), ("4000000000000000", "3ff0000000000000", "4000000000000000")])):
-            c.block(f"{prefix}_atomic_{name}_f64 v[0:1], v[4:5], v[8:9]{tail} glc", [f"v[4:5]=mem+10 v[8:9]={d} mem[10]={m} -> v[0:1]={m} mem[10]={r}" for d, m, r in cases], ["gfx90a"])
+            c.block([f"{prefix}_atomic_{name}_f64 v[0:1], v[4:5], v[8:9]{tail} {bit}" for bit in ("glc", "sc0")], [f"v[4:5]=mem+10 v[8:9]={d} mem[10]={m} -> v[0:1]={m} mem[10]={r}" for d, m, r in cases], ["gfx90a", "gfx942"])
     # Apertures.
     c.block("flat_load_dword v0, v[4:5]", ["v[4:5]=shared+win+10 lds[10]=12345678 -> v0=12345678", "v[4:5]=shared+win+fc lds[fc]=89abcdef -> v0=89abcdef"], GFX7UP, "the LDS aperture")
     c.block("flat_store_dword v[4:5], v8", ["v[4:5]=shared+win+10 v8=12345678 -> lds[10]=12345678", "v[4:5]=shared+win+20 v8=0 -> lds[20]=00000000"], GFX7UP)
@@ -371,8 +374,8 @@ def flat():
     c.block("scratch_store_dwordx2 off, v[8:9], s2 offset:136", ["s[102:103]=scratch s2=ffffff88 v[8:9]=123456789abcdef0 -> scr[10]=123456789abcdef0"], GFX9)
     c.block("scratch_load_dword v0, v4, off offset:-16", ["s[102:103]=scratch v4=8 -> fault: memory"], GFX9, "nothing lies in front of the lane's first byte")
     scratch = FlatText("v4", ", off")
-    load_store(c, "scratch", GFX9, "s[102:103]=scratch v4=10", scratch, "scr")
-    d16(c, "scratch", "s[102:103]=scratch v4=10", scratch, "scr")
+    load_store(c, "scratch", GFX9UP, "s[102:103]=scratch v4=10", scratch, "scr")
+    d16(c, "scratch", "s[102:103]=scratch v4=10", scratch, "scr", GFX9UP)
     # Faults.
     c.block("global_load_dword v0, v[4:5], off", ["v[4:5]=0 -> fault: memory read 4 bytes at 0x0", "exec=8 v[4:5]=ffffffffffff0000 -> fault: memory read 4 bytes"], GFX9)
     c.block("global_store_dword v[4:5], v8, off", ["v[4:5]=4 -> fault: memory wrote 4 bytes at 0x4", "exec=0 v[4:5]=4 ->"], GFX9)
@@ -406,6 +409,10 @@ def buffers():
     load_store_buffer(c, raw + " v4=win+10", text)
     address = raw + " v4=win+10"
     d16(c, "buffer", address, text, "mem")
+    # The assembler does not know them.
+    three = hexed(DATA & mask(96), 96)
+    c.raw("buffer_load_dwordx3 v[0:2], v4, s[4:7], 0 offen", [0xe03c1000, 0x80010004], [f"{address} mem[10]={le(DATA, 12)} -> v[0:2]={three}", f"{address} mem[10]={le(1, 12)} -> v[0:2]={hexed(1, 96)}"], ["gfx600"])
+    c.raw("buffer_store_dwordx3 v[8:10], v4, s[4:7], 0 offen", [0xe07c1000, 0x80010804], [f"{address} v[8:10]={three} -> mem[10]={le(DATA, 12)}", f"{address} v[8:10]=0 -> mem[10]={le(0, 12)}"], ["gfx600"])
     memory_atomics(c, "buffer", TARGETS, address, text, "mem", ("fmin", "fmax"), skip=())
     for name, cases in (("add_f32", [("40000000", "3f800000", "40400000"), ("bf800000", "3f800000", "00000000")]), ("pk_add_f16", [("3c004000", "42003c00", "44004200"), ("00003c00", "3c00bc00", "3c000000")])):
         c.block(f"buffer_atomic_{name} v8, v4, s[4:7], 0 offen", [f"{address} v8={d} mem[10]={m} -> mem[10]={r}" for d, m, r in cases], ["gfx908"])
