@@ -154,8 +154,13 @@ pub enum Access {
     },
     /// Inline where all lanes are active: one scalar address and constant offsets of the lanes.
     Table,
-    /// Inline where the elements of lanes are contiguous, otherwise a call.
-    Runs,
+    /// Inline where the elements of lanes are contiguous, otherwise as `Each` or a call.
+    Runs {
+        /// As `Each`.
+        each: bool,
+    },
+    /// Inline at the address of each lane.
+    Each,
     /// Inline for the wave's own scratch, otherwise a call.
     Scratch,
     /// A call for the whole wave, which examines the addresses.

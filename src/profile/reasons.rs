@@ -81,9 +81,13 @@ fn of(region: &Region, block: &Block) -> Vec<String> {
         let name = access.text.split_whitespace().next().unwrap_or_default();
         match access.outside {
             Some(Access::Call) => reasons.push(format!("{name} is a call of the runtime")),
-            Some(Access::Runs) => reasons.push(format!(
+            Some(Access::Runs { each: false }) => reasons.push(format!(
                 "{name} is a call of the runtime where lanes are not contiguous"
             )),
+            Some(Access::Runs { each: true }) => reasons.push(format!(
+                "{name} is one access for each lane where lanes are not contiguous"
+            )),
+            Some(Access::Each) => reasons.push(format!("{name} is one access for each lane")),
             Some(Access::Affine { .. } | Access::Table | Access::Scratch) | None => {}
         }
     }

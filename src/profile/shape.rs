@@ -98,9 +98,13 @@ impl AccessLine {
                 format!("inline, affine with stride {stride}{checked}")
             }
             Access::Table => "inline, constant lane offsets, checked".to_owned(),
-            Access::Runs => {
+            Access::Runs { each: false } => {
                 "inline where lanes are contiguous, else a call of the runtime".to_owned()
             }
+            Access::Runs { each: true } => {
+                "inline where lanes are contiguous, else inline for each lane".to_owned()
+            }
+            Access::Each => "inline for each lane".to_owned(),
             Access::Scratch => {
                 "inline in the wave's scratch, else a call of the runtime".to_owned()
             }

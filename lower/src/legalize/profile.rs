@@ -158,7 +158,10 @@ impl Profile {
                 },
                 None if facts.table(*v).is_some() => Access::Table,
                 None if facts.is_inline_scratch(&code.region, block, *v) => Access::Scratch,
-                None if code.region.is_contiguous_form(block, *v) => Access::Runs,
+                None if code.region.is_contiguous_form(block, *v) => Access::Runs {
+                    each: code.region.can_gather(block, *v),
+                },
+                None if code.region.can_gather(block, *v) => Access::Each,
                 None => Access::Call,
             };
             let pc = code.region.pc_of(site);

@@ -375,7 +375,7 @@ fn the_page_stands_alone_and_counts_every_instruction() {
             .iter()
             .filter(|row| row.executions != 0 && memory(&row.text))
         {
-            let how = ["inline, ", "call of the runtime"];
+            let how = ["inline, ", "inline for each lane", "call of the runtime"];
             assert!(how.iter().any(|how| row.shape.contains(how)), "{row:?}");
         }
         flame_fits(&text);
