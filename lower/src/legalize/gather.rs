@@ -4,10 +4,11 @@
 //!
 //! AVX-512 has gathers and scatters of dwords. One occupies a single entry of the out-of-order
 //! window, where a loop over lanes occupies several for each lane, so that more cache misses
-//! overlap. Elements of four dwords are loaded lane by lane, but into vectors, which avoids stores
-//! of single words. Bytes and shorts are loaded inline if they are contiguous, which is likely if
-//! the addresses were computed rather than loaded. For other bytes and shorts, for pairs of dwords,
-//! and with AVX2's gather and no scatter for single dwords, the runtime is as fast.
+//! overlap. Bytes and shorts are taken from gathered dwords, unless they are contiguous, which is
+//! likely if the addresses were computed rather than loaded. Elements of two and four dwords are
+//! loaded lane by lane, which keeps each element one access, but into vectors, which avoids stores of
+//! single words. Bytes and shorts are stored lane by lane. For stores of several dwords, and for most
+//! elements with AVX2's gather and no scatter, the runtime is as fast or faster.
 
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
@@ -22,7 +23,7 @@ use crate::host;
 use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::options::Forms;
-use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
+use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Part, Value, types};
 
 /// An access whose addresses and data, or results, are in slots.
 #[derive(Clone, Copy)]
@@ -182,7 +183,62 @@ impl Code<'_> {
         self.require(slow, good);
     }
 
-    /// Loads elements of four dwords, eight lanes at a time. Inactive lanes load the first active
+    /// Base of a gather or scatter at low words, and what turns low words into its indices by `xor`. Indices are
+    /// sign-extended, so unsigned low words are biased by 2^31; offsets in LDS are not.
+    fn biased(&mut self, window: &Window) -> (Value, Option<Value>) {
+        if window.high.is_none() {
+            return (window.start, None);
+        }
+        let middle = 1 << 31;
+        let per = self.per();
+        let sign = self.of_lanes(1, per).dwords_by(|_| middle);
+        let base = self.b.iadd_imm(window.start, i64::from(middle));
+        (base, Some(sign))
+    }
+
+    /// The index of low words in a gather or scatter, by what [`Self::biased`] returns.
+    fn index(&mut self, words: Value, sign: Option<Value>) -> Value {
+        match sign {
+            Some(sign) => self.b.bxor(words, sign),
+            None => words,
+        }
+    }
+
+    /// Loads bytes or shorts from the gathered dwords that contain them. Branches to `slow` if a short is in two dwords.
+    fn gather_parts(&mut self, a: Access<'_>, window: &Window, groups: &[Group], slow: HostBlock) {
+        let per = self.per();
+        let ty = dwords_type(per);
+        if access::bytes(a.data) == 2 {
+            let mut across = None;
+            for group in groups {
+                let three = self.of_lanes(1, per).dwords_by(|_| 3);
+                let byte = self.b.band(group.words, three);
+                let within = self.b.icmp(IntCC::NotEqual, byte, three);
+                across = Some(self.with_bad(across, group.on, within));
+            }
+            let good = self.is_none_bad(across.expect("a wave has lanes"));
+            self.require(slow, good);
+        }
+        let three = self.b.iconst(types::I32, 3);
+        let (base, sign) = self.biased(window);
+        for group in groups {
+            let last = self.of_lanes(1, per).dwords_by(|_| 3);
+            let byte = self.b.band(group.words, last);
+            let dword = self.b.isub(group.words, byte);
+            let index = self.index(dword, sign);
+            let none = self.of_lanes(1, per).dwords_by(|_| 0);
+            let gathered = self.b.op(VirOp::Gather, &[none, group.on, base, index], ty);
+            let shift = self.b.ishl(byte, three);
+            let part = self.loaded_part(gathered, a.data, shift);
+            let at = 4 * group.lane as i32;
+            let old = self.b.load(ty, Memory::Trusted, a.storage[0], at);
+            let mut lanes = self.of_lanes(1, per);
+            let new = lanes.select(Width::W32, &[group.on], &[part], &[old])[0];
+            self.b.store(Memory::Trusted, new, a.storage[0], at);
+        }
+    }
+
+    /// Loads elements of two or four dwords, eight lanes at a time. Inactive lanes load the first active
     /// lane's element, and keep their results' old values.
     fn load_each(&mut self, a: Access<'_>, window: &Window, groups: &[Group]) {
         let per = self.per();
@@ -218,6 +274,29 @@ impl Code<'_> {
         let words: Vec<Value> = words.collect();
         self.store_storage(&storage, &words);
         self.end_offsets((head, offset), 4 * host::LANES, after);
+        self.b.switch_to_block(after);
+    }
+
+    /// Stores bytes or shorts, lower lanes first.
+    fn store_each(&mut self, a: Access<'_>, window: &Window) {
+        let part = match access::bytes(a.data) {
+            1 => Part::Byte,
+            _ => Part::Short,
+        };
+        let [head, after] = [(); 2].map(|()| self.b.create_block());
+        let left = self.b.append_block_param(head, types::I64);
+        self.b.jump(head, &[a.exec]);
+        self.b.switch_to_block(head);
+        let lane = self.b.ctz(left);
+        let at = self.b.ishl_imm(lane, 2);
+        let low = self.word_at(a.addresses[0], at);
+        let low = self.b.uextend(types::I64, low);
+        let to = self.b.iadd(window.start, low);
+        let word = self.word_at(a.storage[0], at);
+        self.b.store_part(part, Memory::Guest, word, to, 0);
+        let less = self.b.iadd_imm(left, -1);
+        let rest = self.b.band(left, less);
+        self.b.brif(rest, head, &[rest], after, &[]);
         self.b.switch_to_block(after);
     }
 
@@ -296,11 +375,16 @@ impl Region<'_> {
             _ => false,
         };
         let lanes = address.ty.vary != Vary::Wave;
+        let masks = self.options().host.has_masks();
         let suits = match data {
-            Data::Dwords(1) => self.options().host.has_masks(),
+            Data::Dwords(1) => masks,
+            Data::Dwords(2) => load && masks,
             Data::Dwords(4) => load,
             Data::Dwords(_) => false,
-            _ => load && access::is_known(data) && is_computed(block, node.args[0]),
+            _ => {
+                let contiguous = load && is_computed(block, node.args[0]);
+                access::is_known(data) && (masks || contiguous)
+            }
         };
         reachable
             && lanes
@@ -323,20 +407,10 @@ impl Emitter<'_> {
     ) {
         let per = self.code.per();
         let ty = dwords_type(per);
-        // Gathers sign-extend indices, so unsigned low words are biased by 2^31.
-        let middle = 1 << 31;
-        let lds = window.high.is_none();
-        let base = match lds {
-            true => window.start,
-            false => self.code.b.iadd_imm(window.start, i64::from(middle)),
-        };
-        let sign = self.code.of_lanes(1, per).dwords_by(|_| middle);
+        let (base, sign) = self.code.biased(window);
         for group in groups {
             let at = 4 * group.lane as i32;
-            let index = match lds {
-                true => group.words,
-                false => self.code.b.bxor(group.words, sign),
-            };
+            let index = self.code.index(group.words, sign);
             let words = self.code.b.load(ty, Memory::Trusted, a.storage[0], at);
             let args = [words, group.on, base, index];
             if load {
@@ -388,7 +462,10 @@ impl Emitter<'_> {
         }
         let (addresses, exec, storage) = lists;
         let [some, slow, done] = [(); 3].map(|()| self.code.b.create_block());
-        if matches!(data, Data::Dwords(_)) {
+        let part = !matches!(data, Data::Dwords(_));
+        // Bytes and shorts are loaded inline where they are contiguous, elsewhere by gathers.
+        let elsewhere = !(load && part) || self.code.region.options().host.has_masks();
+        if elsewhere {
             self.code.b.set_cold_block(slow);
         }
         self.code.b.brif(exec, some, &[], done, &[]);
@@ -403,28 +480,36 @@ impl Emitter<'_> {
         };
         let window = self.code.window(a, space, slow);
         let groups = self.code.groups(a);
-        match data {
-            Data::Dwords(words) => {
-                self.code.require_bounds(a, &window, &groups, slow);
-                let request = |e: &mut Self, lanes| {
-                    if let Some(predicted) = predicted {
-                        e.request(block, plan, predicted, lanes);
-                    }
-                };
-                if words == 1 {
-                    self.move_lanes(load, a, &window, &groups, request);
-                } else {
-                    request(self, (0, LANES));
-                    self.code.load_each(a, &window, &groups);
-                }
-                self.code.b.jump(done, &[]);
+        let request = |e: &mut Self, lanes| {
+            if let Some(predicted) = predicted {
+                e.request(block, plan, predicted, lanes);
             }
-            _ => self
-                .code
-                .load_contiguous_parts(a, &window, &groups, slow, done),
+        };
+        if load && part && is_computed(block, node.args[0]) {
+            let other = match elsewhere {
+                true => self.code.b.create_block(),
+                false => slow,
+            };
+            self.code
+                .load_contiguous_parts(a, &window, &groups, other, done);
+            self.code.b.switch_to_block(other);
         }
-
-        self.code.b.switch_to_block(slow);
+        if elsewhere {
+            self.code.require_bounds(a, &window, &groups, slow);
+            match (load, data) {
+                (_, Data::Dwords(1)) => self.move_lanes(load, a, &window, &groups, request),
+                _ => {
+                    request(self, (0, LANES));
+                    match (load, part) {
+                        (true, false) => self.code.load_each(a, &window, &groups),
+                        (true, true) => self.code.gather_parts(a, &window, &groups, slow),
+                        (false, _) => self.code.store_each(a, &window),
+                    }
+                }
+            }
+            self.code.b.jump(done, &[]);
+            self.code.b.switch_to_block(slow);
+        }
         self.memory_call(block, plan, v, (space, data, site), lists);
         self.code.b.jump(done, &[]);
         self.code.b.switch_to_block(done);
