@@ -1,8 +1,11 @@
 //! Packets that cannot be run: the queue's callback, and the end of the program.
 
 use std::ffi::c_void;
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hsa_runtime64::abi::QueueHead;
@@ -71,14 +74,52 @@ pub(crate) fn child(name: &str) -> (Option<i32>, String) {
 
 /// The same with variables in the environment.
 pub(crate) fn child_with(name: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
-    let output = Command::new(std::env::current_exe().unwrap())
+    let output = command(name, variables).output().unwrap();
+    let signal = output.status.signal();
+    (signal, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The same for a test that reads its input to the end: that comes `time` after a line with `part`, or after a minute
+/// without one.
+fn child_until(
+    name: &str,
+    variables: &[(&str, &str)],
+    part: &str,
+    time: Duration,
+) -> (Option<i32>, String) {
+    let mut child = command(name, variables)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (input, errors) = (child.stdin.take(), child.stderr.take().unwrap());
+    let (line, lines) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        for text in BufReader::new(errors).lines() {
+            line.send(text.unwrap() + "\n").unwrap();
+        }
+    });
+    let begin = Instant::now();
+    let mut text = String::new();
+    while !text.contains(part) && begin.elapsed() < Duration::from_secs(60) {
+        text.extend(lines.recv_timeout(Duration::from_millis(100)));
+    }
+    std::thread::sleep(time);
+    drop(input);
+    text.extend(lines);
+    reader.join().unwrap();
+    (child.wait().unwrap().signal(), text)
+}
+
+/// The command of such a process.
+fn command(name: &str, variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .args(["--exact", name, "--nocapture"])
         .env("HSA_TEST_CHILD", "1")
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
-    (signal, String::from_utf8_lossy(&output.stderr).into_owned())
+        .envs(variables.iter().copied());
+    command
 }
 
 /// Is this such a process?
@@ -165,20 +206,22 @@ fn a_kernel_that_waits_for_itself_is_reported_once() {
     const GROUPS: u32 = 62;
     if is_child() {
         let grid = GridBarrier::dispatch(GROUPS, GROUPS, 64 << 10);
-        // The report comes after about three seconds.
-        std::thread::sleep(Duration::from_secs(8));
+        std::io::read_to_string(std::io::stdin()).unwrap();
         assert_eq!(grid.done.value(), 1);
         grid.words.store(0, GROUPS);
         grid.done.wait();
         assert_eq!(grid.words.read::<u32>(4), 1);
         return;
     }
-    let (signal, text) = child_with(
+    let report = "wavelift: kernel grid_barrier seems to wait for itself: ";
+    // A second one would come after about three seconds, as the first.
+    let (signal, text) = child_until(
         "faults::a_kernel_that_waits_for_itself_is_reported_once",
         &[("WAVELIFT_THREADS", "2")],
+        report,
+        Duration::from_secs(5),
     );
     assert_eq!(signal, None, "{text}");
-    let report = "wavelift: kernel grid_barrier seems to wait for itself: ";
     assert_eq!(text.matches(report).count(), 1, "{text}");
     for part in [
         "global_atomic_cmpswap v3, v2, v[0:1], s[0:1] glc  (grid_barrier+0x",
