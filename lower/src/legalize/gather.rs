@@ -16,6 +16,7 @@ use frontend::state::LANES;
 use super::contiguous::Contiguous;
 use super::lanes::dwords_type;
 use super::prefetch::Indirect;
+use super::scratch::{Index, part};
 use super::{Code, Emitter, Region, access, frame_offset};
 use crate::analysis::schedule::Schedule;
 use crate::analysis::schedule::is_computed;
@@ -24,6 +25,9 @@ use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::options::Forms;
 use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Part, Value, types};
+
+/// Gathers and scatters sign-extend their indices, so unsigned low words are biased by this. Offsets in LDS are not.
+const MIDDLE: u32 = 1 << 31;
 
 /// An access whose addresses and data, or results, are in slots.
 #[derive(Clone, Copy)]
@@ -55,6 +59,11 @@ struct Group {
     lane: usize,
     on: Value,
     words: Value,
+}
+
+/// May an element taken from a gathered dword be in two?
+pub(super) fn may_straddle(data: Data) -> bool {
+    part(data).is_some_and(|(bits, _)| bits == 16)
 }
 
 impl Code<'_> {
@@ -158,7 +167,7 @@ impl Code<'_> {
         self.b.icmp_imm(IntCC::Equal, bits, 0)
     }
 
-    /// Branches to `slow` if an active lane is out of bounds.
+    /// Branches to `slow` if an active lane is out of bounds, or if a gather would not load all of its element.
     fn require_bounds(
         &mut self,
         a: Access<'_>,
@@ -178,64 +187,41 @@ impl Code<'_> {
                 false => e.b.isub(group.words, low),
             };
             let order = IntCC::UnsignedLessThanOrEqual;
-            e.b.icmp(order, away, room)
+            let inside = e.b.icmp(order, away, room);
+            if !(a.load && may_straddle(a.data)) {
+                return inside;
+            }
+            let whole = e.are_in_one_dword(group.words);
+            e.b.band(inside, whole)
         });
         self.require(slow, good);
     }
 
-    /// Base of a gather or scatter at low words, and what turns low words into its indices by `xor`. Indices are
-    /// sign-extended, so unsigned low words are biased by 2^31; offsets in LDS are not.
-    fn biased(&mut self, window: &Window) -> (Value, Option<Value>) {
-        if window.high.is_none() {
-            return (window.start, None);
-        }
-        let middle = 1 << 31;
-        let per = self.per();
-        let sign = self.of_lanes(1, per).dwords_by(|_| middle);
-        let base = self.b.iadd_imm(window.start, i64::from(middle));
-        (base, Some(sign))
-    }
-
-    /// The index of low words in a gather or scatter, by what [`Self::biased`] returns.
-    fn index(&mut self, words: Value, sign: Option<Value>) -> Value {
-        match sign {
-            Some(sign) => self.b.bxor(words, sign),
-            None => words,
+    /// Base of gathers and scatters at low words, given the host address of low word 0.
+    pub(super) fn gather_base(&mut self, start: Value, lds: bool) -> Value {
+        match lds {
+            true => start,
+            false => self.b.iadd_imm(start, i64::from(MIDDLE)),
         }
     }
 
-    /// Loads bytes or shorts from the gathered dwords that contain them. Branches to `slow` if a short is in two dwords.
-    fn gather_parts(&mut self, a: Access<'_>, window: &Window, groups: &[Group], slow: HostBlock) {
+    /// Where elements at low words are from [`Self::gather_base`].
+    pub(super) fn gather_index(&mut self, data: Data, words: Value, lds: bool) -> Index {
+        let mut index = self.in_dwords(data, words);
+        if !lds {
+            let per = self.per();
+            let sign = self.of_lanes(1, per).dwords_by(|_| MIDDLE);
+            index.bytes = self.b.bxor(index.bytes, sign);
+        }
+        index
+    }
+
+    /// Which shorts at low words are in one dword?
+    pub(super) fn are_in_one_dword(&mut self, words: Value) -> Value {
         let per = self.per();
-        let ty = dwords_type(per);
-        if access::bytes(a.data) == 2 {
-            let mut across = None;
-            for group in groups {
-                let three = self.of_lanes(1, per).dwords_by(|_| 3);
-                let byte = self.b.band(group.words, three);
-                let within = self.b.icmp(IntCC::NotEqual, byte, three);
-                across = Some(self.with_bad(across, group.on, within));
-            }
-            let good = self.is_none_bad(across.expect("a wave has lanes"));
-            self.require(slow, good);
-        }
-        let three = self.b.iconst(types::I32, 3);
-        let (base, sign) = self.biased(window);
-        for group in groups {
-            let last = self.of_lanes(1, per).dwords_by(|_| 3);
-            let byte = self.b.band(group.words, last);
-            let dword = self.b.isub(group.words, byte);
-            let index = self.index(dword, sign);
-            let none = self.of_lanes(1, per).dwords_by(|_| 0);
-            let gathered = self.b.op(VirOp::Gather, &[none, group.on, base, index], ty);
-            let shift = self.b.ishl(byte, three);
-            let part = self.loaded_part(gathered, a.data, shift);
-            let at = 4 * group.lane as i32;
-            let old = self.b.load(ty, Memory::Trusted, a.storage[0], at);
-            let mut lanes = self.of_lanes(1, per);
-            let new = lanes.select(Width::W32, &[group.on], &[part], &[old])[0];
-            self.b.store(Memory::Trusted, new, a.storage[0], at);
-        }
+        let three = self.of_lanes(1, per).dwords_by(|_| 3);
+        let byte = self.b.band(words, three);
+        self.b.icmp(IntCC::NotEqual, byte, three)
     }
 
     /// Loads elements of two or four dwords, eight lanes at a time. Inactive lanes load the first active
@@ -375,16 +361,13 @@ impl Region<'_> {
             _ => false,
         };
         let lanes = address.ty.vary != Vary::Wave;
-        let masks = self.options().host.has_masks();
+        let masks = self.has_masks();
         let suits = match data {
             Data::Dwords(1) => masks,
             Data::Dwords(2) => load && masks,
             Data::Dwords(4) => load,
             Data::Dwords(_) => false,
-            _ => {
-                let contiguous = load && is_computed(block, node.args[0]);
-                access::is_known(data) && (masks || contiguous)
-            }
+            _ => access::is_known(data) && (masks || load && is_computed(block, node.args[0])),
         };
         reachable
             && lanes
@@ -395,31 +378,50 @@ impl Region<'_> {
 }
 
 impl Emitter<'_> {
-    /// Gathers dwords from memory to their slot, or scatters them from it; after each group, calls
+    /// Gathers dwords, or bytes and shorts from them, to their slot, or scatters dwords from it; after each group, calls
     /// `then` with its first lane and its number of lanes.
     fn move_lanes(
         &mut self,
-        load: bool,
         a: Access<'_>,
         window: &Window,
         groups: &[Group],
         mut then: impl FnMut(&mut Self, (usize, usize)),
     ) {
         let per = self.code.per();
-        let ty = dwords_type(per);
-        let (base, sign) = self.code.biased(window);
+        let lds = window.high.is_none();
+        let base = self.code.gather_base(window.start, lds);
         for group in groups {
             let at = 4 * group.lane as i32;
-            let index = self.code.index(group.words, sign);
-            let words = self.code.b.load(ty, Memory::Trusted, a.storage[0], at);
-            let args = [words, group.on, base, index];
-            if load {
-                let loaded = self.code.b.op(VirOp::Gather, &args, ty);
-                self.code.b.store(Memory::Trusted, loaded, a.storage[0], at);
+            let index = self.code.gather_index(a.data, group.words, lds);
+            let (slot, ty) = (a.storage[0], dwords_type(per));
+            let words = self.code.b.load(ty, Memory::Trusted, slot, at);
+            if a.load {
+                let new = (self.code).gathered(a.data, group.on, Some(words), base, index);
+                self.code.b.store(Memory::Trusted, new, slot, at);
             } else {
+                let args = [words, group.on, base, index.bytes];
                 self.code.b.effect(VirOp::Scatter, &args);
             }
             then(self, (group.lane, per));
+        }
+    }
+
+    /// Moves the elements of active lanes, all of which are in bounds.
+    fn move_each(
+        &mut self,
+        (a, window, groups): (Access<'_>, &Window, &[Group]),
+        mut request: impl FnMut(&mut Self, (usize, usize)),
+    ) {
+        match (a.load, a.data) {
+            (true, Data::Dwords(2..)) => {
+                request(self, (0, LANES));
+                self.code.load_each(a, window, groups);
+            }
+            (true, _) | (false, Data::Dwords(_)) => self.move_lanes(a, window, groups, request),
+            (false, _) => {
+                request(self, (0, LANES));
+                self.code.store_each(a, window);
+            }
         }
     }
 
@@ -461,16 +463,6 @@ impl Emitter<'_> {
             return;
         }
         let (addresses, exec, storage) = lists;
-        let [some, slow, done] = [(); 3].map(|()| self.code.b.create_block());
-        let part = !matches!(data, Data::Dwords(_));
-        // Bytes and shorts are loaded inline where they are contiguous, elsewhere by gathers.
-        let elsewhere = !(load && part) || self.code.region.options().host.has_masks();
-        if elsewhere {
-            self.code.b.set_cold_block(slow);
-        }
-        self.code.b.brif(exec, some, &[], done, &[]);
-
-        self.code.b.switch_to_block(some);
         let a = Access {
             load,
             data,
@@ -478,38 +470,35 @@ impl Emitter<'_> {
             exec,
             storage,
         };
+        let runs = load && part(data).is_some() && is_computed(block, node.args[0]);
+        let each = !runs || self.code.has_masks();
+        let [some, slow, done] = [(); 3].map(|()| self.code.b.create_block());
+        if each {
+            self.code.b.set_cold_block(slow);
+        }
+        self.code.b.brif(exec, some, &[], done, &[]);
+
+        self.code.b.switch_to_block(some);
         let window = self.code.window(a, space, slow);
         let groups = self.code.groups(a);
-        let request = |e: &mut Self, lanes| {
-            if let Some(predicted) = predicted {
-                e.request(block, plan, predicted, lanes);
-            }
-        };
-        if load && part && is_computed(block, node.args[0]) {
-            let other = match elsewhere {
-                true => self.code.b.create_block(),
-                false => slow,
-            };
-            self.code
-                .load_contiguous_parts(a, &window, &groups, other, done);
+        if runs {
+            let other = self.code.b.create_block();
+            (self.code).load_contiguous_parts(a, &window, &groups, other, done);
             self.code.b.switch_to_block(other);
         }
-        if elsewhere {
+        if each {
             self.code.require_bounds(a, &window, &groups, slow);
-            match (load, data) {
-                (_, Data::Dwords(1)) => self.move_lanes(load, a, &window, &groups, request),
-                _ => {
-                    request(self, (0, LANES));
-                    match (load, part) {
-                        (true, false) => self.code.load_each(a, &window, &groups),
-                        (true, true) => self.code.gather_parts(a, &window, &groups, slow),
-                        (false, _) => self.code.store_each(a, &window),
-                    }
+            self.move_each((a, &window, &groups), |e, lanes| {
+                if let Some(predicted) = predicted {
+                    e.request(block, plan, predicted, lanes);
                 }
-            }
+            });
             self.code.b.jump(done, &[]);
-            self.code.b.switch_to_block(slow);
+        } else {
+            self.code.b.jump(slow, &[]);
         }
+
+        self.code.b.switch_to_block(slow);
         self.memory_call(block, plan, v, (space, data, site), lists);
         self.code.b.jump(done, &[]);
         self.code.b.switch_to_block(done);

@@ -22,7 +22,7 @@ use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
 use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
 
-pub(super) use divergent::Elements;
+pub(super) use divergent::{Elements, Index};
 
 mod divergent;
 

@@ -8,11 +8,11 @@ use crate::analysis::schedule::is_computed;
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::legalize::affine::Singles;
 use crate::legalize::evaluate::Shape;
+use crate::legalize::gather::may_straddle;
 use crate::legalize::lanes::dwords_type;
-use crate::legalize::scratch::part;
 use crate::legalize::{Code, Emitter, access, frame_offset};
 use crate::maps::HashMap;
-use crate::vir::{self, IntCC, Memory, Op as VirOp, Value, types};
+use crate::vir::{self, IntCC, Memory, Value, types};
 
 /// The addresses of active lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,40 +320,16 @@ impl Code<'_> {
         self.b.switch_to_block(some);
         let (start, lowest, room) = self.low_words(g, a, first);
         self.require_lanes(g, a, first, (lowest, room));
-        let bytes = part(a.data).map(|(bits, _)| {
-            let three = self.of_lanes(1, per).dwords_by(|_| 3);
-            let bytes = self.b.band(a.low, three);
-            if bits == 16 {
-                // A short must not straddle two dwords.
-                let across = self.b.icmp(IntCC::Equal, bytes, three);
-                let across = self.b.band(across, a.mask);
-                let across = self.b.vhigh_bits(types::I32, across);
-                let good = self.b.icmp_imm(IntCC::Equal, across, 0);
-                self.require(g.fail, good);
-            }
-            bytes
-        });
-        let low = match bytes {
-            Some(bytes) => self.b.isub(a.low, bytes),
-            None => a.low,
-        };
-        // Gather indices are signed.
-        let middle = 1u32 << 31;
-        let (base, index) = match a.high {
-            None => (start, low),
-            Some(_) => {
-                let sign = self.of_lanes(1, per).dwords_by(|_| middle);
-                let index = self.b.bxor(low, sign);
-                (self.b.iadd_imm(start, i64::from(middle)), index)
-            }
-        };
-        let old = self.nothing();
-        let mut loaded = self.b.op(VirOp::Gather, &[old, a.mask, base, index], ty);
-        if let Some(bytes) = bytes {
-            let three = self.b.iconst(types::I32, 3);
-            let shift = self.b.ishl(bytes, three);
-            loaded = self.loaded_part(loaded, a.data, shift);
+        if may_straddle(a.data) {
+            let whole = self.are_in_one_dword(a.low);
+            let other = self.with_bad(None, a.mask, whole);
+            let good = self.is_none_bad(other);
+            self.require(g.fail, good);
         }
+        let lds = a.high.is_none();
+        let base = self.gather_base(start, lds);
+        let index = self.gather_index(a.data, a.low, lds);
+        let loaded = self.gathered(a.data, a.mask, None, base, index);
         self.b.jump(done, &[loaded]);
         self.b.switch_to_block(done);
         vec![result]

@@ -19,11 +19,11 @@ pub(in crate::legalize) struct Elements {
     pub(in crate::legalize) least: u32,
 }
 
-/// Where the words of a host vector of lanes are in a scratch of a wave.
+/// Where elements of a host vector of lanes are, as a gather or scatter has it.
 #[derive(Clone, Copy)]
 pub(in crate::legalize) struct Index {
-    /// Bytes (signed) from the first word of lane 0.
-    bytes: Value,
+    /// Bytes (signed) from the base to the dword, in scratch from the first word of lane 0.
+    pub(in crate::legalize) bytes: Value,
     /// Bit offsets of bytes and shorts in their dwords.
     shift: Option<Value>,
 }
@@ -189,18 +189,24 @@ impl Code<'_> {
         offsets: Value,
         lanes: Value,
     ) -> Index {
-        let per = self.per();
-        let mut dwords = offsets;
-        let shift = part(data).map(|_| {
-            let three = self.of_lanes(1, per).dwords_by(|_| 3);
-            let bytes = self.b.band(offsets, three);
-            dwords = self.b.bxor(offsets, bytes);
-            let three = self.b.iconst(types::I32, 3);
-            self.b.ishl(bytes, three)
-        });
+        let mut index = self.in_dwords(data, offsets);
         let six = self.b.iconst(types::I32, 6);
-        let bytes = self.b.ishl(dwords, six);
-        let bytes = self.b.iadd(bytes, lanes);
+        let bytes = self.b.ishl(index.bytes, six);
+        index.bytes = self.b.iadd(bytes, lanes);
+        index
+    }
+
+    /// The dwords that elements at these bytes are in, or begin in.
+    pub(in crate::legalize) fn in_dwords(&mut self, data: Data, bytes: Value) -> Index {
+        if part(data).is_none() {
+            return Index { bytes, shift: None };
+        }
+        let per = self.per();
+        let three = self.of_lanes(1, per).dwords_by(|_| 3);
+        let byte = self.b.band(bytes, three);
+        let bytes = self.b.bxor(bytes, byte);
+        let three = self.b.iconst(types::I32, 3);
+        let shift = Some(self.b.ishl(byte, three));
         Index { bytes, shift }
     }
 
